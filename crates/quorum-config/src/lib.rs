@@ -1,0 +1,1 @@
+//! quorum.toml in layers: strict, with the origin of every value.

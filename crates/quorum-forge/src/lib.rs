@@ -1,0 +1,1 @@
+//! Pull and merge requests on code hosts.

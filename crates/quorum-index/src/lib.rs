@@ -1,0 +1,1 @@
+//! Token counts and the cutting of text into units.

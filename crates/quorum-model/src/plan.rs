@@ -1,0 +1,154 @@
+//! What was decided before anything is sent.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::scope::Scope;
+use crate::tier::TierAssessment;
+use crate::unit::Unit;
+
+/// What would be reviewed, by whom, with which budget, and what it could cost at most.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// See [`crate::SCHEMA_VERSION`].
+    #[serde(default = "crate::schema_version")]
+    pub schema_version: u32,
+    /// What is under review.
+    pub scope: Scope,
+    /// How tokens were counted.
+    pub tokenizer: String,
+    /// Tokens of all files in scope.
+    pub total_tokens: u64,
+    /// How demanding the change is.
+    pub tier: TierAssessment,
+    /// Whether agents share one context or have a branch each.
+    pub isolation: Isolation,
+    /// How findings become a verdict.
+    pub protocol: Protocol,
+    /// The selected reviewers, in the order in which they are reported.
+    pub agents: Vec<PlannedAgent>,
+    /// Files that no selected reviewer answers for.
+    pub unassigned: Vec<String>,
+    /// The most that the run can cost.
+    pub ceilings: Ceilings,
+    /// What the user should know before the run.
+    pub warnings: Vec<String>,
+}
+
+/// Whether agents share one context or have a branch each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Isolation {
+    /// One context, with a budget for each agent.
+    Shared,
+    /// A branch for each agent.
+    Branch,
+}
+
+impl Isolation {
+    /// The spelling used in documents and reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::Branch => "branch",
+        }
+    }
+}
+
+/// How findings become a verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Protocol {
+    /// Independent review in each agent's domain; any veto blocks.
+    #[default]
+    Veto,
+    /// Every agent drafts over the whole scope with nothing shared.
+    Aad,
+    /// Two rounds with an exchange of findings between them.
+    Ci,
+    /// A finding counts when two thirds of those who could see it agree.
+    Vote,
+}
+
+impl Protocol {
+    /// The spelling used in documents and reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Veto => "veto",
+            Self::Aad => "aad",
+            Self::Ci => "ci",
+            Self::Vote => "vote",
+        }
+    }
+}
+
+/// One reviewer's part of the plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedAgent {
+    /// The agent's name.
+    pub name: String,
+    /// Tokens that one branch of it may spend.
+    pub budget: u64,
+    /// Tokens before scaling.
+    pub base_budget: u64,
+    /// Whether its veto blocks.
+    pub veto: bool,
+    /// What does its work: `builtin` or a provider.
+    pub engine: String,
+    /// The model, where the engine has one.
+    pub model: Option<String>,
+    /// Why it was selected.
+    pub reason: String,
+    /// The files that it answers for, most urgent first.
+    pub files: Vec<String>,
+    /// The most file tokens that one of its requests may carry.
+    pub shard_limit: u64,
+    /// Its units, packed so that each shard fits one request and one branch.
+    pub shards: Vec<Shard>,
+}
+
+/// Units that go to a reviewer together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Shard {
+    /// The wave in which it runs: 1 without `--complete`, later ones only with it.
+    pub wave: u32,
+    /// Tokens of all its units.
+    pub tokens: u64,
+    /// The SOPs that apply to it, whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sops: Vec<String>,
+    /// What is probably too much for one request, though it fits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What the reviewer is shown, most urgent first.
+    pub units: Vec<Unit>,
+}
+
+/// The most that a run can cost. Dispatch cannot pass it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ceilings {
+    /// Requests to engines.
+    pub calls: u64,
+    /// Tokens sent and received, in all calls together.
+    pub tokens: u64,
+    /// Wall-clock seconds.
+    pub seconds: u64,
+    /// US dollars; absent when a model's price is not known.
+    pub usd: Option<f64>,
+    /// The same without `--complete`: first waves only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_wave: Option<WaveCeilings>,
+}
+
+/// The most that the first wave of each agent can cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaveCeilings {
+    /// Requests to engines.
+    pub calls: u64,
+    /// Tokens sent and received.
+    pub tokens: u64,
+    /// Wall-clock seconds.
+    pub seconds: u64,
+    /// US dollars; absent when a model's price is not known.
+    pub usd: Option<f64>,
+}

@@ -1,0 +1,182 @@
+//! The outcome of a review.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::budget::Mode;
+use crate::coverage::Coverage;
+use crate::finding::Finding;
+use crate::report::CutoffReason;
+use crate::severity::{Counts, Severity};
+use crate::verdict::{AgentVerdict, Verdict};
+
+/// The outcome of a review: execution, coverage, findings and delivery, kept apart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReviewResult {
+    /// See [`crate::SCHEMA_VERSION`].
+    #[serde(default = "crate::schema_version")]
+    pub schema_version: u32,
+    /// The run's id.
+    pub run: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The exit code that goes with it.
+    pub exit_code: u8,
+    /// Every reason that holds, the deciding one first.
+    pub reasons: Vec<String>,
+    /// How the agents ran.
+    pub execution: Execution,
+    /// Who looked at what.
+    pub coverage: Coverage,
+    /// What was found.
+    pub findings: Vec<Finding>,
+    /// What too few agents agreed on, under the `vote` protocol.
+    #[serde(default)]
+    pub not_agreed: Vec<Finding>,
+    /// Findings that were not published, counted by reason.
+    #[serde(default)]
+    pub rejected: BTreeMap<String, u64>,
+    /// The checks that ran before the reviewers.
+    #[serde(default)]
+    pub gates: Vec<GateResult>,
+    /// How the change stands against each SOP that applies.
+    #[serde(default)]
+    pub sops: Vec<SopResult>,
+    /// Where the result was sent.
+    #[serde(default)]
+    pub delivery: Vec<Delivery>,
+}
+
+/// How the agents ran.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Execution {
+    /// One entry for each selected agent.
+    pub agents: Vec<AgentExecution>,
+}
+
+/// How one agent ran.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentExecution {
+    /// The agent.
+    pub name: String,
+    /// What follows from its findings.
+    pub verdict: AgentVerdict,
+    /// What did its work.
+    pub engine: String,
+    /// The model, where the engine has one.
+    pub model: Option<String>,
+    /// Whether it stopped before it was done.
+    pub partial: bool,
+    /// Why it stopped.
+    pub cutoff_reason: Option<CutoffReason>,
+    /// The mode in which it ended.
+    pub mode: Mode,
+    /// Tokens that it was given.
+    pub budget: u64,
+    /// Tokens that it was charged.
+    pub budget_used: u64,
+    /// Tokens sent and received, resent context included.
+    pub tokens: u64,
+    /// US dollars.
+    pub usd: f64,
+    /// Requests to its engine.
+    pub calls: u64,
+    /// Files of which it saw everything.
+    pub files_reviewed: u64,
+    /// Files of which it did not.
+    pub files_skipped: u64,
+    /// Their names.
+    pub skipped_files: Vec<String>,
+    /// Why it vetoes.
+    pub veto_reasons: Vec<String>,
+    /// Its findings by severity.
+    pub counts: Counts,
+}
+
+/// The outcome of one check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GateResult {
+    /// The check's name.
+    pub name: String,
+    /// The command.
+    pub command: String,
+    /// Whether the review stops when it fails.
+    pub required: bool,
+    /// How it ended.
+    pub status: GateStatus,
+    /// The exit code, where the command ran to its end.
+    pub exit_code: Option<i32>,
+    /// The part of its output that matters.
+    pub output: String,
+}
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GateStatus {
+    /// It succeeded.
+    Passed,
+    /// It failed.
+    Failed,
+    /// It took too long.
+    TimedOut,
+    /// Its tool is missing, or the user did not allow it.
+    NotRun,
+}
+
+/// How the change stands against one SOP.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SopResult {
+    /// The SOP.
+    pub sop: String,
+    /// What a violation means.
+    pub severity: SopSeverity,
+    /// The outcome.
+    pub status: SopStatus,
+    /// What it rests on.
+    pub evidence: String,
+    /// The worst finding behind a violation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding_severity: Option<Severity>,
+}
+
+/// What a violation of an SOP means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SopSeverity {
+    /// It blocks.
+    Error,
+    /// It is reported.
+    Warning,
+    /// It is mentioned.
+    #[default]
+    Info,
+}
+
+/// The outcome for one SOP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SopStatus {
+    /// The change keeps to it.
+    Passed,
+    /// The change breaks it.
+    Violated,
+    /// It has nothing to say about the change.
+    NotApplicable,
+    /// No reviewer answered for it.
+    NotReviewed,
+}
+
+/// Where a result was sent, and whether it arrived.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Delivery {
+    /// The sink, such as a file or a pull request.
+    pub target: String,
+    /// Whether it arrived.
+    pub delivered: bool,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}

@@ -1,0 +1,1 @@
+//! Tier, agent selection, budgets, isolation, shards, ceilings and task sizing: pure functions.

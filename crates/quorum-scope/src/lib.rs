@@ -1,0 +1,1 @@
+//! From what the user named to files, hunks and their revision.
