@@ -1,0 +1,72 @@
+//! Files that touch authentication, cryptography, secrets or permissions.
+
+use quorum_model::scope::{FileKind, Flag};
+
+use super::{Classified, words};
+
+/// Whole words in a path that make a file security-sensitive.
+const WORDS: [&str; 66] = [
+    "auth", "authn", "authz", "authentication", "authenticator", "authenticate", "authorization",
+    "authorisation", "authorize", "login", "logout", "signin", "signup", "session", "sessions",
+    "oauth", "oauth2", "oidc", "openid", "saml", "sso", "mfa", "totp", "webauthn", "jwt", "jwks",
+    "password", "passwords", "passwd", "passphrase", "credential", "credentials", "secret",
+    "secrets", "crypto", "cryptography", "encrypt", "encryption", "decrypt", "decryption", "cipher",
+    "ciphers", "hmac", "tls", "ssl", "x509", "pki", "cert", "certs", "certificate", "certificates",
+    "keystore", "keyring", "vault", "kms", "rbac", "acl", "permission", "permissions", "security",
+    "sandbox", "csrf", "cors", "sudo", "sudoers", "apikey",
+];
+
+/// Pairs of words that do so only together.
+const PAIRS: [(&str, &str); 8] = [
+    ("access", "token"),
+    ("auth", "token"),
+    ("refresh", "token"),
+    ("api", "token"),
+    ("api", "key"),
+    ("private", "key"),
+    ("signing", "key"),
+    ("access", "control"),
+];
+
+/// Endings of files that hold keys and credentials.
+const ENDINGS: [&str; 12] = [
+    ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".asc", ".gpg", ".ovpn", ".ppk",
+    ".htpasswd",
+];
+
+/// Names of files that hold keys and credentials.
+const NAMES: [&str; 9] = [
+    "id_rsa", "id_ed25519", "id_ecdsa", ".npmrc", ".pypirc", ".netrc", ".pgpass",
+    "authorized_keys", ".git-credentials",
+];
+
+/// Sets `SecuritySensitive` where the path says so.
+pub(super) fn set_flag(found: &mut Classified, path: &str) {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let lower = name.to_ascii_lowercase();
+    if NAMES.contains(&lower.as_str()) || lower == ".env" || lower.starts_with(".env.") {
+        found.set(Flag::SecuritySensitive, format!("`{name}` holds credentials"));
+        return;
+    }
+    if let Some(ending) = ENDINGS.iter().find(|ending| lower.ends_with(*ending)) {
+        found.set(Flag::SecuritySensitive, format!("`{ending}` files hold keys"));
+        return;
+    }
+    // A text about passwords or a recorded lock file changes nobody's rights.
+    let about_it = matches!(found.kind, FileKind::Prose | FileKind::Binary | FileKind::Markup);
+    if about_it || found.has(Flag::Docs) || found.has(Flag::Generated) {
+        return;
+    }
+    let words = words(path);
+    if let Some(word) = words.iter().find(|word| WORDS.contains(&word.as_str())) {
+        found.set(Flag::SecuritySensitive, format!("`{word}` in the path"));
+        return;
+    }
+    let pair = words.windows(2).find(|pair| {
+        PAIRS.iter().any(|(first, second)| pair[0] == *first && pair[1].trim_end_matches('s') == *second)
+    });
+    if let Some(pair) = pair {
+        let reason = format!("`{} {}` in the path", pair[0], pair[1]);
+        found.set(Flag::SecuritySensitive, reason);
+    }
+}

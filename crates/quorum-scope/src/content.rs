@@ -1,0 +1,228 @@
+//! The content of files: blobs, the work tree, or what a diff shows of them.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Component, Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout};
+use std::sync::Mutex;
+
+use bstr::ByteSlice;
+use quorum_model::scope::Hunk;
+
+use crate::error::ScopeError;
+use crate::files::{ContentSource, RawFile};
+use crate::git::Git;
+use crate::repository::{Repository, to_path};
+
+/// Larger files are not read: their names alone are reviewed, and the plan says so.
+pub const LARGEST_TEXT: u64 = 256 * 1024 * 1024;
+
+/// The content of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// All of it.
+    Whole(Vec<u8>),
+    /// Only what the diff shows is known.
+    DiffOnly,
+    /// Nothing to read: deleted, or another repository.
+    Absent,
+    /// It is there and cannot be read, for this reason.
+    Unreadable(String),
+}
+
+/// Reads contents; shared by all threads.
+#[derive(Debug)]
+pub struct Contents {
+    git: Option<Git>,
+    root: Option<PathBuf>,
+    /// Running `git cat-file --batch` processes that nobody uses at the moment.
+    idle: Mutex<Vec<CatFile>>,
+}
+
+impl Contents {
+    /// Reads from `repository`, or from diffs alone.
+    pub fn new(repository: Option<&Repository>) -> Self {
+        Self {
+            git: repository.map(|repository| repository.git().clone()),
+            root: repository.and_then(|repository| repository.work_tree().map(Path::to_owned)),
+            idle: Mutex::default(),
+        }
+    }
+
+    /// The content of `file`. One file that cannot be read does not stop the others.
+    pub fn read(&self, file: &RawFile) -> Result<Content, ScopeError> {
+        match &file.content {
+            ContentSource::None => Ok(Content::Absent),
+            ContentSource::WorkTree | ContentSource::CleanWorkTree(_) => {
+                Ok(self.read_work_tree(&to_path(&file.path)))
+            }
+            ContentSource::Blob(id) => Ok(match self.read_blob(id)? {
+                Blob::Whole(content) => Content::Whole(content),
+                Blob::TooLarge(size) => Content::Unreadable(too_large(size)),
+                Blob::Missing => {
+                    Content::Unreadable("the blob is missing from this clone".to_owned())
+                }
+            }),
+            ContentSource::Patch(id) => self.read_patched(file, id.as_deref()),
+        }
+    }
+
+    fn read_work_tree(&self, path: &Path) -> Content {
+        let Some(root) = &self.root else { return Content::Absent };
+        let path = root.join(path);
+        let metadata = match path.symlink_metadata() {
+            Ok(metadata) => metadata,
+            Err(error) => return Content::Unreadable(error.to_string()),
+        };
+        if metadata.is_symlink() {
+            return match fs::read_link(&path) {
+                Ok(target) => Content::Whole(target.to_string_lossy().into_owned().into_bytes()),
+                Err(error) => Content::Unreadable(error.to_string()),
+            };
+        }
+        if !metadata.is_file() {
+            return Content::Unreadable("neither a file nor a link".to_owned());
+        }
+        if metadata.len() > LARGEST_TEXT {
+            return Content::Unreadable(too_large(metadata.len()));
+        }
+        match fs::read(&path) {
+            Ok(content) => Content::Whole(content),
+            Err(error) => Content::Unreadable(error.to_string()),
+        }
+    }
+
+    /// The file after a diff from elsewhere, where this repository has it: as the blob that the
+    /// diff names, or in the work tree when the diff is applied there.
+    fn read_patched(&self, file: &RawFile, id: Option<&str>) -> Result<Content, ScopeError> {
+        if let Some(id) = id
+            && self.git.is_some()
+            && let Blob::Whole(content) = self.read_blob(id)?
+            && is_applied(&content, file)
+        {
+            return Ok(Content::Whole(content));
+        }
+        let path = to_path(&file.path);
+        let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
+        if inside
+            && self.leads_nowhere_else(&path)
+            && let Content::Whole(content) = self.read_work_tree(&path)
+            && !file.hunks.is_empty()
+            && is_applied(&content, file)
+        {
+            return Ok(Content::Whole(content));
+        }
+        Ok(Content::DiffOnly)
+    }
+
+    /// Whether no directory on the way is a link out of the work tree.
+    fn leads_nowhere_else(&self, path: &Path) -> bool {
+        let Some(root) = &self.root else { return false };
+        let parent = root.join(path).parent().and_then(|parent| parent.canonicalize().ok());
+        parent.is_some_and(|parent| parent.starts_with(root))
+    }
+
+    fn read_blob(&self, id: &str) -> Result<Blob, ScopeError> {
+        let Some(git) = &self.git else { return Ok(Blob::Missing) };
+        let idle = self.idle.lock().ok().and_then(|mut idle| idle.pop());
+        let mut process = match idle {
+            Some(process) => process,
+            None => CatFile::start(git)?,
+        };
+        let blob = process.read(id).map_err(|error| ScopeError::Git {
+            command: "cat-file".to_owned(),
+            message: error.to_string(),
+        })?;
+        if let Ok(mut idle) = self.idle.lock() {
+            idle.push(process);
+        }
+        Ok(blob)
+    }
+}
+
+fn too_large(size: u64) -> String {
+    format!("{} MiB is more than the {} MiB that are read", size >> 20, LARGEST_TEXT >> 20)
+}
+
+/// Whether the lines that the diff's hunks leave behind stand in `content` where they should.
+fn is_applied(content: &[u8], file: &RawFile) -> bool {
+    if file.hunks.is_empty() {
+        return true;
+    }
+    let lines: Vec<&[u8]> = ByteSlice::lines(content).collect();
+    file.hunks.iter().all(|(hunk, body)| {
+        hunk_is_applied(&lines, hunk, file.patch.get(body.clone()).unwrap_or_default())
+    })
+}
+
+fn hunk_is_applied(lines: &[&[u8]], hunk: &Hunk, body: &[u8]) -> bool {
+    let mut index = usize::try_from(hunk.new_start.saturating_sub(1)).unwrap_or(usize::MAX);
+    for line in ByteSlice::lines(body) {
+        if matches!(line.first(), Some(b'-' | b'\\')) {
+            continue;
+        }
+        if lines.get(index).copied() != Some(line.get(1..).unwrap_or_default()) {
+            return false;
+        }
+        index += 1;
+    }
+    true
+}
+
+enum Blob {
+    Whole(Vec<u8>),
+    TooLarge(u64),
+    Missing,
+}
+
+/// A running `git cat-file --batch`.
+#[derive(Debug)]
+struct CatFile {
+    child: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl CatFile {
+    fn start(git: &Git) -> Result<Self, ScopeError> {
+        let mut child = git.converse(["cat-file", "--batch"])?;
+        let pipes = (child.stdin.take(), child.stdout.take());
+        let (Some(requests), Some(answers)) = pipes else {
+            return Err(ScopeError::NoGit(std::io::ErrorKind::BrokenPipe.into()));
+        };
+        Ok(Self { child, requests, answers: BufReader::with_capacity(1 << 16, answers) })
+    }
+
+    fn read(&mut self, id: &str) -> std::io::Result<Blob> {
+        writeln!(self.requests, "{id}")?;
+        self.requests.flush()?;
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer)?;
+        // "<id> blob <size>", or "<id> missing", or "<id> ambiguous".
+        let mut fields = answer.split_ascii_whitespace().skip(1);
+        let kind = fields.next();
+        let Some(size) = fields.next().and_then(|size| size.parse::<u64>().ok()) else {
+            return match kind {
+                Some("missing" | "ambiguous") => Ok(Blob::Missing),
+                _ => Err(std::io::Error::other("an answer that git does not give")),
+            };
+        };
+        if size > LARGEST_TEXT || kind != Some("blob") {
+            std::io::copy(&mut self.answers.by_ref().take(size + 1), &mut std::io::sink())?;
+            return Ok(if kind == Some("blob") { Blob::TooLarge(size) } else { Blob::Missing });
+        }
+        let mut content = vec![0; usize::try_from(size).unwrap_or_default()];
+        self.answers.read_exact(&mut content)?;
+        let mut feed = [0];
+        self.answers.read_exact(&mut feed)?;
+        Ok(Blob::Whole(content))
+    }
+}
+
+impl Drop for CatFile {
+    fn drop(&mut self) {
+        // It only ever waits for a request; without one it has nothing to lose.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}

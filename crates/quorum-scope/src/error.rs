@@ -1,0 +1,102 @@
+//! What can go wrong, with the way out.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::diff::DiffError;
+
+/// Why a scope cannot be made.
+#[derive(Debug, Error)]
+pub enum ScopeError {
+    /// The folder is in no repository.
+    #[error("{} is not inside a git repository", .0.display())]
+    NoRepository(PathBuf),
+    /// There is no git.
+    #[error("git could not be started: {0}")]
+    NoGit(std::io::Error),
+    /// The repository belongs to somebody else.
+    #[error("git refuses to read {}: it belongs to another user", .0.display())]
+    UnsafeRepository(PathBuf),
+    /// A revision that git does not know.
+    #[error("`{0}` names no commit in this repository")]
+    UnknownRevision(String),
+    /// A range that is not one.
+    #[error("`{0}` is not a range")]
+    BadRange(String),
+    /// Two revisions without a common ancestor here.
+    #[error("`{0}` and `{1}` have no common ancestor in this clone")]
+    NoMergeBase(String, String),
+    /// A repository without a commit where one is needed.
+    #[error("the repository has no commit yet")]
+    NoCommit,
+    /// A path that leads out of the repository.
+    #[error("`{0}` is outside the repository")]
+    OutsideRepository(String),
+    /// A path that is not there.
+    #[error("`{0}` matches no file")]
+    NoSuchPath(String),
+    /// A pattern that cannot be read.
+    #[error("`{pattern}` is not a pattern: {message}")]
+    BadPattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// The work tree was asked for where there is none.
+    #[error("a bare repository has no work tree")]
+    Bare,
+    /// The diff cannot be read.
+    #[error(transparent)]
+    Diff(#[from] DiffError),
+    /// A file cannot be read.
+    #[error("{}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Git said no.
+    #[error("`git {command}` failed: {message}")]
+    Git {
+        /// The subcommand.
+        command: String,
+        /// The first line of what it said.
+        message: String,
+    },
+}
+
+impl ScopeError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NoRepository(_) => {
+                "run quorum inside a repository, or review a patch with `--diff FILE`"
+            }
+            Self::NoGit(_) => "install git and make sure that it is on the PATH",
+            Self::UnsafeRepository(path) => {
+                let path = path.display();
+                return Some(format!(
+                    "if you trust it: git config --global --add safe.directory '{path}'"
+                ));
+            }
+            Self::UnknownRevision(_) => {
+                "`git log --oneline --all` lists commits; in a shallow clone, fetch more history"
+            }
+            Self::BadRange(_) => "write A..B for two ends, or A...B for what B added since A",
+            Self::NoMergeBase(..) => {
+                "fetch more history (`git fetch --unshallow`), or use `--range A..B`"
+            }
+            Self::NoCommit => "commit something first, or review files by path",
+            Self::OutsideRepository(_) => "name files of the repository that you stand in",
+            Self::NoSuchPath(_) => "check the spelling; globs such as 'src/**/*.go' need quotes",
+            Self::BadPattern { .. } => "`*` stays in one folder, `**` crosses folders",
+            Self::Bare => "use `--commit`, `--range` or `--base` here",
+            Self::Diff(_) => "make the diff with `git diff` or `diff -u`, and do not edit it",
+            Self::Read { .. } | Self::Git { .. } => return None,
+        };
+        Some(hint.to_owned())
+    }
+}

@@ -1,0 +1,246 @@
+//! Running git, without running what the repository asks git to run.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use bstr::{BString, ByteSlice};
+
+use crate::error::ScopeError;
+
+/// Variables that would point git somewhere else than where the user stands.
+const REDIRECTING: [&str; 9] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_DIFF_OPTS",
+];
+
+/// Settings under which git starts no program that a repository chose.
+const HARMLESS: [&str; 6] = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.quotePath=true",
+    "diff.external=",
+    "submodule.recurse=false",
+    "protocol.ext.allow=never",
+];
+
+/// A way to run git in one folder.
+#[derive(Clone, Debug)]
+pub struct Git {
+    folder: PathBuf,
+    /// Settings of the repository's own configuration that name programs, emptied.
+    overrides: Vec<OsString>,
+}
+
+impl Git {
+    /// Runs git in `folder`.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), overrides: Vec::new() }
+    }
+
+    /// The same, with the programs that the repository's own configuration names turned off.
+    ///
+    /// The user's own configuration stays in force, so a large-file filter that is installed for
+    /// the user still works; one that came with an unpacked archive does not.
+    #[must_use]
+    pub fn without_local_programs(mut self) -> Self {
+        let listed = self.output(["config", "--list", "--show-scope", "--name-only", "-z"]);
+        let listed = listed.unwrap_or_default();
+        let mut fields = listed.split(|&byte| byte == 0);
+        while let (Some(scope), Some(name)) = (fields.next(), fields.next()) {
+            let local = scope == b"local" || scope == b"worktree";
+            if local
+                && names_a_program(name)
+                && let Ok(name) = name.to_str()
+            {
+                self.overrides.push(format!("{name}=").into());
+            }
+        }
+        self
+    }
+
+    /// The folder in which git runs.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What git prints. A failure carries the first line that it printed on standard error.
+    pub fn output<S: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Result<Vec<u8>, ScopeError> {
+        let mut command = self.command();
+        command.args(arguments).stdin(Stdio::null());
+        let output = command.output().map_err(ScopeError::NoGit)?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        Err(failure(&command, &output.stderr))
+    }
+
+    /// What git prints, as one line of text.
+    pub fn line<S: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Result<String, ScopeError> {
+        let output = self.output(arguments)?;
+        Ok(output.to_str_lossy().trim_end_matches(['\n', '\r']).to_owned())
+    }
+
+    /// What git prints, while it prints it.
+    pub fn stream<S: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Result<GitStream, ScopeError> {
+        let mut command = self.command();
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(ScopeError::NoGit)?;
+        let stdout = child.stdout.take().map(|stdout| BufReader::with_capacity(1 << 16, stdout));
+        Ok(GitStream { child, stdout, command: describe(&command) })
+    }
+
+    /// Git with standard input and output connected, for a conversation.
+    pub fn converse<S: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Result<Child, ScopeError> {
+        let mut command = self.command();
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.spawn().map_err(ScopeError::NoGit)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the one place that starts git")]
+    fn command(&self) -> Command {
+        let mut command = Command::new("git");
+        command.current_dir(&self.folder);
+        for name in REDIRECTING {
+            command.env_remove(name);
+        }
+        command
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_LITERAL_PATHSPECS", "1")
+            // Not LC_ALL, which would change how names are encoded.
+            .env("LC_MESSAGES", "C")
+            .env("LANGUAGE", "C");
+        for setting in HARMLESS {
+            command.args(["-c", setting]);
+        }
+        for setting in &self.overrides {
+            command.arg("-c").arg(setting);
+        }
+        command
+    }
+}
+
+/// Whether a setting's value is started as a program by a command that is used here.
+fn names_a_program(name: &[u8]) -> bool {
+    let name = name.to_ascii_lowercase();
+    let last = name.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+    match name.split(|&byte| byte == b'.').next().unwrap_or_default() {
+        b"filter" => matches!(last, b"clean" | b"smudge" | b"process"),
+        b"diff" => matches!(last, b"command" | b"textconv"),
+        b"core" => matches!(last, b"sshcommand" | b"gitproxy" | b"askpass"),
+        b"credential" => last == b"helper",
+        b"remote" => matches!(last, b"uploadpack" | b"vcs"),
+        _ => false,
+    }
+}
+
+/// A running git whose output is read while it is printed.
+#[derive(Debug)]
+pub struct GitStream {
+    child: Child,
+    stdout: Option<BufReader<ChildStdout>>,
+    command: String,
+}
+
+impl GitStream {
+    /// Waits for git to end; an error when it failed.
+    pub fn finish(mut self) -> Result<(), ScopeError> {
+        drop(self.stdout.take());
+        let mut message = Vec::new();
+        if let Some(mut stderr) = self.child.stderr.take() {
+            drop(stderr.read_to_end(&mut message));
+        }
+        let status = self.child.wait().map_err(ScopeError::NoGit)?;
+        if status.success() {
+            return Ok(());
+        }
+        Err(ScopeError::Git { command: self.command, message: first_line(&message) })
+    }
+}
+
+impl Read for GitStream {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.stdout.as_mut().map_or(Ok(0), |stdout| stdout.read(buffer))
+    }
+}
+
+impl BufRead for GitStream {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        self.stdout.as_mut().map_or(Ok(&[]), BufRead::fill_buf)
+    }
+
+    fn consume(&mut self, amount: usize) {
+        if let Some(stdout) = &mut self.stdout {
+            stdout.consume(amount);
+        }
+    }
+}
+
+fn failure(command: &Command, stderr: &[u8]) -> ScopeError {
+    ScopeError::Git { command: describe(command), message: first_line(stderr) }
+}
+
+/// The subcommand, for messages.
+fn describe(command: &Command) -> String {
+    let mut arguments = command.get_args();
+    while let Some(argument) = arguments.next() {
+        if argument == "-c" {
+            arguments.next();
+        } else {
+            return argument.to_string_lossy().into_owned();
+        }
+    }
+    String::new()
+}
+
+fn first_line(text: &[u8]) -> String {
+    let mut lines = ByteSlice::lines(text);
+    let line = lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or(b"no message");
+    let line = BString::from(line).to_string();
+    line.strip_prefix("fatal: ").map_or(line.clone(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_of_a_repository_are_recognised() {
+        for name in ["filter.lfs.clean", "filter.a.b.process", "diff.x.textconv", "core.sshCommand"]
+        {
+            assert!(names_a_program(name.as_bytes()), "{name}");
+        }
+        for name in ["filter.lfs.required", "core.bare", "user.name", "remote.origin.url"] {
+            assert!(!names_a_program(name.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_failure_names_the_subcommand_and_the_cause() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let error = Git::new(folder.path()).output(["rev-parse", "HEAD"]).expect_err("no repo");
+        let text = error.to_string();
+        assert!(text.starts_with("`git rev-parse` failed: not a git repository"), "{text}");
+    }
+}

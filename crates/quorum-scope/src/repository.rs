@@ -1,0 +1,160 @@
+//! The repository that the user stands in.
+
+use std::path::{Path, PathBuf};
+
+use bstr::ByteSlice;
+
+use crate::error::ScopeError;
+use crate::git::Git;
+
+/// A repository, found from a folder inside it.
+#[derive(Clone, Debug)]
+pub struct Repository {
+    git: Git,
+    work_tree: Option<PathBuf>,
+    /// The folder that the user stands in, from the root of the work tree, with `/` at the end.
+    prefix: String,
+    cwd: PathBuf,
+}
+
+impl Repository {
+    /// The repository that `cwd` is in.
+    pub fn discover(cwd: &Path) -> Result<Self, ScopeError> {
+        let here = Git::new(cwd);
+        let arguments = ["rev-parse", "--is-bare-repository", "--is-inside-work-tree"];
+        let answer = here.line(arguments).map_err(|error| explain(error, cwd))?;
+        let mut answer = answer.lines();
+        let bare = answer.next() == Some("true");
+        let inside_work_tree = answer.next() == Some("true");
+        if !inside_work_tree {
+            if !bare {
+                // Inside `.git` itself, where nothing can be reviewed.
+                return Err(ScopeError::NoRepository(cwd.to_owned()));
+            }
+            let git = Git::new(cwd).without_local_programs();
+            return Ok(Self { git, work_tree: None, prefix: String::new(), cwd: cwd.to_owned() });
+        }
+        let answer = here.output(["rev-parse", "--show-toplevel", "--show-prefix"])?;
+        let mut lines = answer.lines();
+        let root = to_path(lines.next().unwrap_or_default());
+        let prefix = lines.next().unwrap_or_default().to_str_lossy().into_owned();
+        let git = Git::new(&root).without_local_programs();
+        Ok(Self { git, work_tree: Some(root), prefix, cwd: cwd.to_owned() })
+    }
+
+    /// Git, run at the root of the work tree, or in the bare repository.
+    pub fn git(&self) -> &Git {
+        &self.git
+    }
+
+    /// The root of the work tree, unless the repository is bare.
+    pub fn work_tree(&self) -> Option<&Path> {
+        self.work_tree.as_deref()
+    }
+
+    /// The root of the work tree; an error in a bare repository.
+    pub fn require_work_tree(&self) -> Result<&Path, ScopeError> {
+        self.work_tree().ok_or(ScopeError::Bare)
+    }
+
+    /// The folder that the user stands in, from the root.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// The folder that the user stands in.
+    pub fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// The full id of the commit that `revision` names.
+    pub fn commit(&self, revision: &str) -> Result<String, ScopeError> {
+        let spec = format!("{revision}^{{commit}}");
+        self.git
+            .line(["rev-parse", "--verify", "--quiet", "--end-of-options", &spec])
+            .map_err(|error| match error {
+                ScopeError::Git { .. } => ScopeError::UnknownRevision(revision.to_owned()),
+                other => other,
+            })
+    }
+
+    /// The full id of the present commit; absent in a repository without one.
+    pub fn head(&self) -> Option<String> {
+        self.commit("HEAD").ok()
+    }
+
+    /// The first parent of `commit`; absent for a first commit, and where a shallow clone ends.
+    pub fn parent(&self, commit: &str) -> Option<String> {
+        self.commit(&format!("{commit}^1")).ok()
+    }
+
+    /// The best common ancestor.
+    pub fn merge_base(&self, a: &str, b: &str) -> Result<String, ScopeError> {
+        self.git.line(["merge-base", "--end-of-options", a, b]).map_err(|error| match error {
+            ScopeError::Git { .. } => ScopeError::NoMergeBase(a.to_owned(), b.to_owned()),
+            other => other,
+        })
+    }
+
+    /// The id of the tree without files, in this repository's hash.
+    pub fn empty_tree(&self) -> Result<String, ScopeError> {
+        self.git.line(["hash-object", "-t", "tree", "/dev/null"])
+    }
+
+    /// The branch that others are measured against: the remote's where there is one.
+    pub fn default_branch(&self) -> Option<String> {
+        let mut refs = vec!["refs/remotes/origin/HEAD".to_owned()];
+        for folder in ["refs/remotes/origin/", "refs/heads/"] {
+            refs.extend(["main", "master", "trunk", "develop"].map(|name| format!("{folder}{name}")));
+        }
+        let mut arguments = vec!["for-each-ref".to_owned(), "--format=%(refname)".to_owned()];
+        arguments.extend(refs.iter().cloned());
+        let known = self.git.line(arguments).ok()?;
+        let found = refs.into_iter().find(|name| known.lines().any(|line| line == name))?;
+        let short = found.strip_prefix("refs/remotes/").or(found.strip_prefix("refs/heads/"));
+        Some(short.unwrap_or(&found).to_owned())
+    }
+
+    /// The branch that is checked out; absent on a detached head.
+    pub fn branch(&self) -> Option<String> {
+        self.git.line(["symbolic-ref", "--quiet", "--short", "HEAD"]).ok()
+    }
+
+    /// The text of `path` at `revision`; absent when it is not there.
+    pub fn text_at(&self, revision: &str, path: &str) -> Option<Vec<u8>> {
+        self.git.output(["cat-file", "blob", &format!("{revision}:{path}")]).ok()
+    }
+
+    /// The files directly or indirectly in `folder` at `revision`.
+    pub fn list_at(&self, revision: &str, folder: &str) -> Result<Vec<String>, ScopeError> {
+        let arguments = ["ls-tree", "-r", "-z", "--name-only", revision, "--", folder];
+        let listed = self.git.output(arguments)?;
+        let names = listed.split(|&byte| byte == 0).filter(|name| !name.is_empty());
+        Ok(names.map(|name| name.to_str_lossy().into_owned()).collect())
+    }
+
+    /// The address of a remote.
+    pub fn remote_url(&self, remote: &str) -> Option<String> {
+        self.git.line(["remote", "get-url", "--", remote]).ok()
+    }
+
+    /// Whether the commit is in this clone.
+    pub fn has_commit(&self, id: &str) -> bool {
+        self.commit(id).is_ok()
+    }
+}
+
+fn explain(error: ScopeError, cwd: &Path) -> ScopeError {
+    match error {
+        ScopeError::Git { message, .. } if message.contains("dubious ownership") => {
+            ScopeError::UnsafeRepository(cwd.to_owned())
+        }
+        ScopeError::Git { .. } => ScopeError::NoRepository(cwd.to_owned()),
+        other => other,
+    }
+}
+
+/// A path that git printed.
+pub(crate) fn to_path(bytes: &[u8]) -> PathBuf {
+    bytes.to_path().map_or_else(|_| PathBuf::from(bytes.to_str_lossy().as_ref()), Path::to_owned)
+}

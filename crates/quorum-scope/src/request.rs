@@ -1,0 +1,292 @@
+//! From what the user named to two sides that can be compared.
+
+use quorum_model::scope::ScopeKind;
+
+use crate::error::ScopeError;
+use crate::repository::Repository;
+
+/// What the user wants reviewed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Which change.
+    pub selection: Selection,
+    /// Paths, directories and globs that narrow it; alone they mean whole files.
+    pub paths: Vec<String>,
+}
+
+/// Which change the user wants reviewed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// What differs from the default branch, else the work tree, else everything.
+    Default,
+    /// Parts of what is not committed.
+    Uncommitted {
+        /// The index against the last commit.
+        staged: bool,
+        /// The work tree against the index.
+        unstaged: bool,
+        /// Files that git does not track.
+        untracked: bool,
+    },
+    /// One commit against its first parent.
+    Commit(String),
+    /// `A..B` or `A...B`.
+    Range(String),
+    /// The present commit against its merge base with a revision.
+    Base(String),
+    /// A pull request whose two ends are in this clone.
+    PullRequest {
+        /// Its number.
+        number: u64,
+        /// The tip of the branch that it goes to.
+        base: String,
+        /// Its own tip.
+        head: String,
+    },
+    /// A diff from elsewhere.
+    Diff {
+        /// [`ScopeKind::Diff`], or [`ScopeKind::Pr`] for one that a code host sent.
+        kind: ScopeKind,
+        /// Where it comes from.
+        label: String,
+        /// The commit that it is measured against, where that is known.
+        base: Option<String>,
+        /// Its text.
+        text: Vec<u8>,
+    },
+}
+
+/// What is compared with what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sides {
+    /// Two trees.
+    Trees {
+        /// Commit or tree before.
+        old: String,
+        /// Commit after.
+        new: String,
+    },
+    /// A tree with the index.
+    TreeToIndex(String),
+    /// The index with the work tree.
+    IndexToWorkTree,
+    /// A tree with the work tree.
+    TreeToWorkTree(String),
+    /// Nothing that git tracks; only untracked files.
+    Nothing,
+    /// No comparison: whole files of the work tree.
+    WholeWorkTree,
+    /// No comparison: whole files of a commit.
+    WholeTree(String),
+    /// A diff from elsewhere.
+    Patch(Vec<u8>),
+}
+
+/// A request whose revisions are resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// How the scope was named.
+    pub kind: ScopeKind,
+    /// For people.
+    pub label: String,
+    /// The full id of the commit before, where there is one.
+    pub base: Option<String>,
+    /// The full id of the commit after, where there is one.
+    pub head: Option<String>,
+    /// What is compared.
+    pub sides: Sides,
+    /// Whether untracked files belong to it.
+    pub untracked: bool,
+    /// Paths, directories and globs that narrow it.
+    pub paths: Vec<String>,
+}
+
+/// Where policy (configuration, agents, SOPs, ignore rules) is read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PolicySource {
+    /// The files on disk.
+    WorkTree,
+    /// A commit.
+    Commit(String),
+    /// Nowhere: there is no trusted revision.
+    Nowhere,
+}
+
+impl Target {
+    /// Where policy is read from: a change must not bring the rules that it is judged by.
+    pub fn policy(&self) -> PolicySource {
+        match (self.kind, &self.base) {
+            (ScopeKind::Commit | ScopeKind::Range | ScopeKind::Base | ScopeKind::Pr, Some(base)) => {
+                PolicySource::Commit(base.clone())
+            }
+            (ScopeKind::Commit | ScopeKind::Range | ScopeKind::Base | ScopeKind::Pr, None) => {
+                PolicySource::Nowhere
+            }
+            _ => match &self.sides {
+                Sides::WholeTree(commit) => PolicySource::Commit(commit.clone()),
+                _ => PolicySource::WorkTree,
+            },
+        }
+    }
+
+    /// A diff that is reviewed without a repository.
+    pub fn of_bare_diff(request: Request) -> Option<Self> {
+        let Selection::Diff { kind, label, base, text } = request.selection else { return None };
+        let sides = Sides::Patch(text);
+        let paths = request.paths;
+        Some(Self { kind, label, base, head: None, sides, untracked: false, paths })
+    }
+}
+
+/// Resolves the revisions of `request`.
+pub fn resolve(repository: &Repository, request: Request) -> Result<Target, ScopeError> {
+    let paths = request.paths;
+    let mut target = match request.selection {
+        Selection::Default if paths.is_empty() => default_target(repository)?,
+        Selection::Default => whole(repository, ScopeKind::Paths, paths.join(" "))?,
+        Selection::Uncommitted { staged, unstaged, untracked } => {
+            uncommitted(repository, staged, unstaged, untracked)?
+        }
+        Selection::Commit(revision) => {
+            let head = repository.commit(&revision)?;
+            let base = repository.parent(&head);
+            between(repository, ScopeKind::Commit, revision, base, head)?
+        }
+        Selection::Range(range) => range_target(repository, range)?,
+        Selection::Base(revision) => {
+            let head = repository.commit("HEAD").map_err(|_| ScopeError::NoCommit)?;
+            let tip = repository.commit(&revision)?;
+            let base = merge_base(repository, (&revision, &tip), ("HEAD", &head))?;
+            between(repository, ScopeKind::Base, format!("{revision}...HEAD"), Some(base), head)?
+        }
+        Selection::PullRequest { number, base, head } => {
+            let tip = repository.commit(&base)?;
+            let head = repository.commit(&head)?;
+            let base = merge_base(repository, (&base, &tip), ("the head", &head))?;
+            between(repository, ScopeKind::Pr, format!("pull request {number}"), Some(base), head)?
+        }
+        Selection::Diff { kind, label, base, text } => {
+            let base = base.filter(|base| repository.has_commit(base));
+            target(kind, label, base, None, Sides::Patch(text))
+        }
+    };
+    target.paths = paths;
+    Ok(target)
+}
+
+fn default_target(repository: &Repository) -> Result<Target, ScopeError> {
+    let Some(head) = repository.head() else {
+        return whole(repository, ScopeKind::All, "the whole repository".to_owned());
+    };
+    if repository.work_tree().is_none() {
+        return whole(repository, ScopeKind::All, "the whole repository".to_owned());
+    }
+    if let Some(branch) = repository.default_branch()
+        && let Ok(tip) = repository.commit(&branch)
+        && let Ok(base) = repository.merge_base(&tip, &head)
+        && base != head
+    {
+        let label = format!("what differs from {branch}");
+        let sides = Sides::TreeToWorkTree(base.clone());
+        let mut target = target(ScopeKind::Branch, label, Some(base), None, sides);
+        target.untracked = true;
+        return Ok(target);
+    }
+    if work_tree_is_clean(repository)? {
+        return whole(repository, ScopeKind::All, "the whole repository".to_owned());
+    }
+    uncommitted(repository, true, true, true)
+}
+
+fn work_tree_is_clean(repository: &Repository) -> Result<bool, ScopeError> {
+    let arguments = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"];
+    Ok(repository.git().output(arguments)?.is_empty())
+}
+
+fn uncommitted(
+    repository: &Repository,
+    staged: bool,
+    unstaged: bool,
+    untracked: bool,
+) -> Result<Target, ScopeError> {
+    repository.require_work_tree()?;
+    let head = repository.head();
+    let old = match &head {
+        Some(head) => head.clone(),
+        None => repository.empty_tree()?,
+    };
+    let (kind, label, sides) = match (staged, unstaged) {
+        (true, true) => (ScopeKind::Worktree, "uncommitted changes", Sides::TreeToWorkTree(old)),
+        (true, false) => (ScopeKind::Staged, "staged changes", Sides::TreeToIndex(old)),
+        (false, true) => (ScopeKind::Unstaged, "unstaged changes", Sides::IndexToWorkTree),
+        (false, false) => (ScopeKind::Untracked, "untracked files", Sides::Nothing),
+    };
+    let mut target = target(kind, label.to_owned(), head, None, sides);
+    target.untracked = untracked;
+    Ok(target)
+}
+
+fn range_target(repository: &Repository, range: String) -> Result<Target, ScopeError> {
+    let (from, to, symmetric) = match range.split_once("...") {
+        Some((from, to)) => (from, to, true),
+        None => match range.split_once("..") {
+            Some((from, to)) => (from, to, false),
+            None => return Err(ScopeError::BadRange(range)),
+        },
+    };
+    let name = |side: &str| if side.is_empty() { "HEAD".to_owned() } else { side.to_owned() };
+    let (from, to) = (name(from), name(to));
+    let head = repository.commit(&to)?;
+    let tip = repository.commit(&from)?;
+    let base =
+        if symmetric { merge_base(repository, (&from, &tip), (&to, &head))? } else { tip };
+    between(repository, ScopeKind::Range, range, Some(base), head)
+}
+
+/// A merge base, with the names that the user gave in the error.
+fn merge_base(
+    repository: &Repository,
+    (name_a, a): (&str, &str),
+    (name_b, b): (&str, &str),
+) -> Result<String, ScopeError> {
+    repository.merge_base(a, b).map_err(|error| match error {
+        ScopeError::NoMergeBase(..) => {
+            ScopeError::NoMergeBase(name_a.to_owned(), name_b.to_owned())
+        }
+        other => other,
+    })
+}
+
+fn between(
+    repository: &Repository,
+    kind: ScopeKind,
+    label: String,
+    base: Option<String>,
+    head: String,
+) -> Result<Target, ScopeError> {
+    let old = match &base {
+        Some(base) => base.clone(),
+        None => repository.empty_tree()?,
+    };
+    let sides = Sides::Trees { old, new: head.clone() };
+    Ok(target(kind, label, base, Some(head), sides))
+}
+
+fn whole(repository: &Repository, kind: ScopeKind, label: String) -> Result<Target, ScopeError> {
+    let head = repository.head();
+    if repository.work_tree().is_some() {
+        return Ok(target(kind, label, None, None, Sides::WholeWorkTree));
+    }
+    let commit = head.ok_or(ScopeError::NoCommit)?;
+    Ok(target(kind, label, None, Some(commit.clone()), Sides::WholeTree(commit)))
+}
+
+fn target(
+    kind: ScopeKind,
+    label: String,
+    base: Option<String>,
+    head: Option<String>,
+    sides: Sides,
+) -> Target {
+    Target { kind, label, base, head, sides, untracked: false, paths: Vec::new() }
+}
