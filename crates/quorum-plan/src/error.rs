@@ -1,0 +1,76 @@
+//! What can go wrong, with the way out.
+
+use thiserror::Error;
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PlanError {
+    /// An agent that nobody defined.
+    #[error("there is no agent `{name}`")]
+    UnknownAgent {
+        /// What was asked for.
+        name: String,
+        /// The agents that there are.
+        known: Vec<String>,
+    },
+    /// An agent that is switched off.
+    #[error("the agent `{0}` is disabled in the configuration")]
+    DisabledAgent(String),
+    /// A provider that nobody defined.
+    #[error("there is no provider `{name}`")]
+    UnknownProvider {
+        /// What was asked for.
+        name: String,
+        /// The providers that there are.
+        known: Vec<String>,
+    },
+    /// A provider without a model.
+    #[error("no model is set for the provider `{0}`")]
+    NoModel(String),
+    /// A window that holds nothing beside what is always sent.
+    #[error("the window of `{model}` ({window} tokens) is too small for a review")]
+    WindowTooSmall {
+        /// The model.
+        model: String,
+        /// Its window.
+        window: u64,
+    },
+    /// A Markdown file whose front matter cannot be read.
+    #[error("{path}: {message}")]
+    FrontMatter {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A glob that cannot be read.
+    #[error("`{pattern}` is not a glob: {message}")]
+    BadGlob {
+        /// The glob.
+        pattern: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+impl PlanError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::UnknownAgent { name, known } | Self::UnknownProvider { name, known } => {
+                let nearest = known.iter().max_by(|a, b| {
+                    let score = |known: &str| strsim::jaro_winkler(known, name);
+                    score(a).total_cmp(&score(b))
+                })?;
+                Some(format!("did you mean `{nearest}`? There are: {}", known.join(", ")))
+            }
+            Self::DisabledAgent(name) => Some(format!("remove `agent.{name}.enabled = false`")),
+            Self::NoModel(_) => Some("name one with `--model`, or set `model` in quorum.toml".into()),
+            Self::WindowTooSmall { .. } => {
+                Some("take a model with a window of 20,000 tokens or more".into())
+            }
+            Self::FrontMatter { .. } => Some("`quorum agents --explain` shows a valid agent".into()),
+            Self::BadGlob { .. } => Some("`*` stays in one folder, `**` crosses folders".into()),
+        }
+    }
+}
