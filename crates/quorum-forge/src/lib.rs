@@ -1,1 +1,75 @@
-//! Pull and merge requests on code hosts.
+//! Pull and merge requests on code hosts: what they say about themselves, and their diff.
+//!
+//! The interface is blocking: a small runtime runs inside, so nothing here may be called from
+//! within an asynchronous task. The environment comes in as a function, because only the command
+//! line reads the real one.
+//!
+//! What a host answers is data from strangers. The commit names in a [`PullRequest`] are checked
+//! to be commit names; everything else in it is text as somebody typed it.
+
+mod address;
+mod connect;
+mod credential;
+mod error;
+mod github;
+mod gitlab;
+mod hint;
+mod http;
+mod patch;
+mod quote;
+mod remote;
+mod repository;
+mod status;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+pub use connect::connect;
+pub use error::{Access, ForgeError, Peer, Reset};
+
+/// A code host, seen from one repository.
+pub trait Forge: fmt::Debug {
+    /// What the host knows about a pull or merge request.
+    fn pull_request(&self, number: u64) -> Result<PullRequest, ForgeError>;
+
+    /// What it changes, as text that `git diff` could have written.
+    fn diff(&self, number: u64) -> Result<PullRequestDiff, ForgeError>;
+}
+
+/// A pull or merge request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PullRequest {
+    /// Its number within the repository.
+    pub number: u64,
+    /// The title.
+    pub title: String,
+    /// The description, empty where there is none.
+    pub description: String,
+    /// The names of its labels.
+    pub labels: Vec<String>,
+    /// The account that opened it, empty where the host no longer knows it.
+    pub author: String,
+    /// The branch that it is to be merged into.
+    pub base_ref: String,
+    /// A commit to compare with: the tip of that branch on GitHub, the merge base on GitLab.
+    pub base_sha: String,
+    /// The branch that it comes from.
+    pub head_ref: String,
+    /// The commit that it proposes.
+    pub head_sha: String,
+    /// It comes from another repository, or from one that is no longer there.
+    pub from_fork: bool,
+    /// The page for people.
+    pub url: String,
+}
+
+/// The diff of a pull or merge request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PullRequestDiff {
+    /// A unified diff with `diff --git` headers.
+    pub text: Vec<u8>,
+    /// Files that changed and whose text the host left out, or may have left out. Each of them
+    /// has at least its header in `text`.
+    pub withheld: Vec<String>,
+}

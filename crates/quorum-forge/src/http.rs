@@ -1,0 +1,267 @@
+//! Requests with a limit on everything: time, size, attempts, and where a token may go.
+
+use std::fmt;
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, HeaderMap, HeaderValue, LOCATION};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response, Url};
+use serde::de::DeserializeOwned;
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::sleep;
+
+use crate::address::{authority, is_loopback, is_protected};
+use crate::credential::Credential;
+use crate::error::{ForgeError, Peer};
+use crate::status::{Refusal, message, retry_after};
+
+/// The most that a request may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Time for one attempt, from connecting to the last byte.
+    pub(crate) timeout: Duration,
+    /// Attempts when the host fails.
+    pub(crate) attempts: u32,
+    /// The pause after the first attempt; it doubles each time.
+    pub(crate) backoff: Duration,
+    /// The longest pause, whatever the host asks for.
+    pub(crate) longest_pause: Duration,
+    /// Bytes of one answer, and of a diff that is made of several.
+    pub(crate) body: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(20),
+            attempts: 3,
+            backoff: Duration::from_millis(500),
+            longest_pause: Duration::from_secs(5),
+            body: 64 * 1024 * 1024,
+        }
+    }
+}
+
+impl Limits {
+    pub(crate) fn pause(self, attempt: u32, asked: Option<Duration>) -> Duration {
+        let doubled = 2_u32.saturating_pow(attempt.saturating_sub(1));
+        asked.unwrap_or(self.backoff.saturating_mul(doubled)).min(self.longest_pause)
+    }
+}
+
+/// What is asked for.
+#[derive(Debug)]
+pub(crate) struct Request<'a> {
+    pub(crate) url: Url,
+    pub(crate) accept: &'static str,
+    /// What it is, for errors.
+    pub(crate) subject: &'a str,
+}
+
+/// A successful answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+/// Asks one host.
+pub(crate) struct Http {
+    runtime: Runtime,
+    client: Client,
+    base: Url,
+    peer: Peer,
+    credential: Option<Credential>,
+    limits: Limits,
+}
+
+impl fmt::Debug for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Http")
+            .field("base", &self.base.as_str())
+            .field("peer", &self.peer)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Http {
+    /// Sets up a client; connects to nothing.
+    pub(crate) fn new(
+        base: Url,
+        peer: Peer,
+        credential: Option<Credential>,
+        limits: Limits,
+    ) -> Result<Self, ForgeError> {
+        // Another part of the program may have chosen a provider before: then that one is used.
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let authenticated = credential.is_some();
+        let mut builder = Client::builder()
+            .user_agent(concat!("quorum/", env!("CARGO_PKG_VERSION")))
+            .timeout(limits.timeout)
+            .referer(false)
+            .redirect(Policy::custom(move |attempt| {
+                if may_follow(attempt.previous(), attempt.url(), authenticated) {
+                    attempt.follow()
+                } else {
+                    attempt.stop()
+                }
+            }));
+        if let Some(credential) = &credential {
+            let header = (credential.header.clone(), credential.value.clone());
+            builder = builder.default_headers(HeaderMap::from_iter([header]));
+        }
+        if is_loopback(&base) {
+            builder = builder.no_proxy();
+        }
+        let failed = |reason: String| ForgeError::Client { reason };
+        let client = builder.build().map_err(|error| failed(root_cause(&error)))?;
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| failed(error.to_string()))?;
+        Ok(Self { runtime, client, base, peer, credential, limits })
+    }
+
+    /// Who is asked.
+    pub(crate) fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// The address of a resource; each part is encoded.
+    pub(crate) fn url(&self, parts: &[&str]) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(parts);
+        }
+        url
+    }
+
+    /// Asks, and waits for the whole answer.
+    pub(crate) fn get(&self, request: &Request<'_>) -> Result<Answer, ForgeError> {
+        self.runtime.block_on(self.attempts(request))
+    }
+
+    /// Asks for JSON.
+    pub(crate) fn get_json<T: DeserializeOwned>(
+        &self,
+        request: &Request<'_>,
+    ) -> Result<(T, HeaderMap), ForgeError> {
+        let answer = self.get(request)?;
+        let value = serde_json::from_slice(&answer.body)
+            .map_err(|error| self.malformed(request.subject, &error.to_string()))?;
+        Ok((value, answer.headers))
+    }
+
+    /// An answer that is not what it should be.
+    pub(crate) fn malformed(&self, subject: &str, reason: &str) -> ForgeError {
+        let reason = self.presentable(reason);
+        ForgeError::Malformed { peer: self.peer.clone(), subject: subject.to_owned(), reason }
+    }
+
+    /// Checks that a host's commit name is one: it ends up in a command line.
+    pub(crate) fn commit(&self, name: String, subject: &str) -> Result<String, ForgeError> {
+        if matches!(name.len(), 40 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(name);
+        }
+        Err(self.malformed(subject, &format!("`{name}` is no commit")))
+    }
+
+    /// Checks the size of what has been put together so far.
+    pub(crate) fn check_size(&self, size: usize, subject: &str) -> Result<(), ForgeError> {
+        if size <= self.limits.body {
+            return Ok(());
+        }
+        let (peer, limit) = (self.peer.clone(), self.limits.body);
+        Err(ForgeError::TooLarge { peer, subject: subject.to_owned(), limit })
+    }
+
+    async fn attempts(&self, request: &Request<'_>) -> Result<Answer, ForgeError> {
+        let mut attempt = 1;
+        loop {
+            let sent = self.client.get(request.url.clone()).header(ACCEPT, request.accept).send();
+            let response = sent.await.map_err(|error| self.broken(&error))?;
+            if !response.status().is_server_error() || attempt >= self.limits.attempts {
+                return self.finish(response, request.subject, attempt).await;
+            }
+            sleep(self.limits.pause(attempt, retry_after(response.headers()))).await;
+            attempt += 1;
+        }
+    }
+
+    async fn finish(
+        &self,
+        mut response: Response,
+        subject: &str,
+        attempts: u32,
+    ) -> Result<Answer, ForgeError> {
+        let status = response.status();
+        let headers = std::mem::take(response.headers_mut());
+        if status.is_success() {
+            let body = self.read(response, subject).await?;
+            return Ok(Answer { headers, body });
+        }
+        if status.is_redirection() {
+            let to = self.presentable(&destination(response.url(), headers.get(LOCATION)));
+            return Err(ForgeError::Redirected { peer: self.peer.clone(), to });
+        }
+        // Why it was refused matters more than a body that cannot be read.
+        let body = self.read(response, subject).await.unwrap_or_default();
+        let reason = self.presentable(&message(&body));
+        let refusal = Refusal { status, headers: &headers, reason, attempts };
+        Err(refusal.explain(self.peer.clone(), subject))
+    }
+
+    /// Reads an answer piece by piece, so that an endless one is cut.
+    async fn read(&self, mut response: Response, subject: &str) -> Result<Vec<u8>, ForgeError> {
+        let announced = response.content_length().unwrap_or(0);
+        self.check_size(usize::try_from(announced).unwrap_or(usize::MAX), subject)?;
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.broken(&error))? {
+            self.check_size(body.len().saturating_add(chunk.len()), subject)?;
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+
+    fn broken(&self, error: &reqwest::Error) -> ForgeError {
+        let peer = self.peer.clone();
+        let reason = self.presentable(&root_cause(error));
+        if error.is_timeout() {
+            ForgeError::TimedOut { peer, limit: self.limits.timeout }
+        } else if error.is_connect() {
+            ForgeError::Unreachable { peer, reason }
+        } else {
+            ForgeError::Interrupted { peer, reason }
+        }
+    }
+
+    /// A host's words as one short line without the token.
+    fn presentable(&self, text: &str) -> String {
+        let text = match &self.credential {
+            Some(credential) => credential.redact(text),
+            None => text.to_owned(),
+        };
+        let line = text.split(|c: char| c.is_whitespace() || c.is_control());
+        let line = line.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        line.chars().take(200).collect()
+    }
+}
+
+/// A token stays on the host that it was meant for, and nothing leaves encryption.
+fn may_follow(previous: &[Url], next: &Url, authenticated: bool) -> bool {
+    let same_host = previous.first().is_some_and(|first| first.origin() == next.origin());
+    previous.len() <= 5 && is_protected(next) && (same_host || !authenticated)
+}
+
+fn destination(from: &Url, location: Option<&HeaderValue>) -> String {
+    let location = location.and_then(|value| value.to_str().ok());
+    let url = location.and_then(|location| from.join(location).ok());
+    url.map_or_else(|| "nowhere".to_owned(), |url| authority(&url))
+}
+
+/// The innermost error says what happened; the outer ones say that something did.
+fn root_cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}
