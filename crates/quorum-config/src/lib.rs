@@ -1,1 +1,20 @@
-//! quorum.toml in layers: strict, with the origin of every value.
+//! `quorum.toml` in layers: strict, with the origin of every value.
+//!
+//! A flag wins over the environment, the environment over the repository's file, that over the
+//! user's, and that over the defaults. Texts and variables come in as values: where they are read
+//! from, and from which revision, is the caller's business. Nothing is taken that is not
+//! understood: an unknown key names the nearest one, and a value of the wrong kind its line.
+
+mod environment;
+mod error;
+mod keys;
+mod layers;
+mod locate;
+pub mod template;
+
+pub use error::ConfigError;
+pub use layers::{Layers, Loaded, Origin, Setting, TextLayer, load};
+pub use locate::user_file;
+
+/// The name of the file in a repository and in the user's configuration folder.
+pub const FILE_NAME: &str = "quorum.toml";

@@ -1,0 +1,13 @@
+//! Where the user's own file is.
+
+use std::path::PathBuf;
+
+use etcetera::BaseStrategy;
+
+use crate::FILE_NAME;
+
+/// The user's own `quorum.toml`, whether it exists or not; absent without a home.
+pub fn user_file() -> Option<PathBuf> {
+    let strategy = etcetera::choose_base_strategy().ok()?;
+    Some(strategy.config_dir().join("quorum").join(FILE_NAME))
+}
