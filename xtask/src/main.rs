@@ -50,10 +50,7 @@ fn test(rest: &[String]) -> Result<()> {
 
 fn lint() -> Result<()> {
     cargo(["fmt", "--all", "--check"], &[])?;
-    cargo(
-        ["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"],
-        &[],
-    )
+    cargo(["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"], &[])
 }
 
 fn schemas() -> Result<()> {

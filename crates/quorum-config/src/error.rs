@@ -65,7 +65,9 @@ impl ConfigError {
             Self::Value { .. } => {
                 Some("`quorum config show --origin` shows every key with its value".to_owned())
             }
-            Self::Syntax { .. } => Some("`quorum config init` writes a file to start from".to_owned()),
+            Self::Syntax { .. } => {
+                Some("`quorum config init` writes a file to start from".to_owned())
+            }
             Self::NotForRepositories { .. } => {
                 Some("your tokens would follow it: set it in your own configuration".to_owned())
             }

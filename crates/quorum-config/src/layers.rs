@@ -245,9 +245,9 @@ fn decode(merged: Table, origins: &BTreeMap<String, Origin>) -> Result<Config, C
     // Files were checked one by one, so what is wrong here came from a variable or a flag.
     let config: Config = Value::Table(merged).try_into().map_err(|error: toml::de::Error| {
         let message = first_line(error.message());
-        let loud = origins.iter().filter(|(_, origin)| {
-            matches!(origin, Origin::Environment(_) | Origin::Flag(_))
-        });
+        let loud = origins
+            .iter()
+            .filter(|(_, origin)| matches!(origin, Origin::Environment(_) | Origin::Flag(_)));
         let named = loud.clone().find(|(key, _)| error.to_string().contains(last(key)));
         let key = named.or_else(|| loud.clone().next()).map_or("value", |(key, _)| key.as_str());
         ConfigError::Value { place: place_of(key), key: key.to_owned(), message }

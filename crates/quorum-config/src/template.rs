@@ -65,7 +65,8 @@ mod tests {
             .collect();
         for text in [TEMPLATE.to_owned(), set] {
             let origin = Origin::Repository("quorum.toml".to_owned());
-            let layers = Layers { repository: Some(TextLayer { origin, text }), ..Layers::default() };
+            let layers =
+                Layers { repository: Some(TextLayer { origin, text }), ..Layers::default() };
             load(&layers).unwrap_or_else(|error| panic!("{error}"));
         }
     }

@@ -162,10 +162,8 @@ impl Cutter<'_> {
                 step = length / 2;
                 continue;
             }
-            let bytes = ByteRange {
-                start: (offset + start) as u64,
-                end: (offset + start + length) as u64,
-            };
+            let bytes =
+                ByteRange { start: (offset + start) as u64, end: (offset + start + length) as u64 };
             let line_number = self.next_line;
             self.pieces.push(Piece {
                 start_line: line_number,

@@ -421,8 +421,7 @@ mod tests {
 
     #[test]
     fn out_of_order_thresholds_name_all_three() {
-        let progressive =
-            Progressive { full_analysis_threshold: 0.96, ..Progressive::default() };
+        let progressive = Progressive { full_analysis_threshold: 0.96, ..Progressive::default() };
         let config = Config { progressive_summarization: progressive, ..Config::default() };
         let problems = config.problems();
         assert_eq!(problems.len(), 1);

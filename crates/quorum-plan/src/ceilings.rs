@@ -105,12 +105,7 @@ fn builtin<'a>(shards: impl Iterator<Item = &'a Shard>, protocol: Protocol) -> C
 
 /// A provider is sent the preamble and the whole branch with every call, and what it writes is
 /// charged to the branch: a branch never holds more than its budget.
-fn provider(
-    priced: &Priced<'_>,
-    shards: u64,
-    protocol: Protocol,
-    limits: &config::Limits,
-) -> Cost {
+fn provider(priced: &Priced<'_>, shards: u64, protocol: Protocol, limits: &config::Limits) -> Cost {
     if shards == 0 {
         return Cost::default();
     }

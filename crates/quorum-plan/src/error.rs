@@ -65,11 +65,15 @@ impl PlanError {
                 Some(format!("did you mean `{nearest}`? There are: {}", known.join(", ")))
             }
             Self::DisabledAgent(name) => Some(format!("remove `agent.{name}.enabled = false`")),
-            Self::NoModel(_) => Some("name one with `--model`, or set `model` in quorum.toml".into()),
+            Self::NoModel(_) => {
+                Some("name one with `--model`, or set `model` in quorum.toml".into())
+            }
             Self::WindowTooSmall { .. } => {
                 Some("take a model with a window of 20,000 tokens or more".into())
             }
-            Self::FrontMatter { .. } => Some("`quorum agents --explain` shows a valid agent".into()),
+            Self::FrontMatter { .. } => {
+                Some("`quorum agents --explain` shows a valid agent".into())
+            }
             Self::BadGlob { .. } => Some("`*` stays in one folder, `**` crosses folders".into()),
         }
     }

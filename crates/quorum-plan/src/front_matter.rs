@@ -32,7 +32,8 @@ pub fn read<T: DeserializeOwned>(path: &str, text: &str) -> Result<(T, String), 
     if yaml.len() > LARGEST {
         return Err(error(format!("the front matter is larger than {LARGEST} bytes")));
     }
-    let value = serde_saphyr::from_str(yaml).map_err(|cause| error(one_line(&cause.to_string())))?;
+    let value =
+        serde_saphyr::from_str(yaml).map_err(|cause| error(one_line(&cause.to_string())))?;
     Ok((value, body.trim().to_owned()))
 }
 

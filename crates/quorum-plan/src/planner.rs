@@ -131,12 +131,11 @@ pub fn plan(
         engines.push(engine);
     }
     let priced = priced(&agents, &engines, &sops);
-    let needed = ceilings_within(&priced, settings, &config::Limits {
-        max_tokens: None,
-        max_usd: None,
-        max_seconds: None,
-        ..settings.limits
-    });
+    let needed = ceilings_within(
+        &priced,
+        settings,
+        &config::Limits { max_tokens: None, max_usd: None, max_seconds: None, ..settings.limits },
+    );
     let ceilings = ceilings_within(&priced, settings, &settings.limits);
     warnings.extend(notices(&agents, &engines, settings, &needed, registry));
     let unassigned = selection.unassigned.iter().map(|&index| scope.files[index].path.to_string());
@@ -219,11 +218,7 @@ fn number_waves(shards: &mut [Shard], room: u64) {
 }
 
 /// What does `member`'s work, by its own settings first, then by the run's.
-fn engine(
-    member: &Member,
-    registry: &Registry,
-    settings: &Settings,
-) -> Result<Engine, PlanError> {
+fn engine(member: &Member, registry: &Registry, settings: &Settings) -> Result<Engine, PlanError> {
     let provider = member.provider.clone().unwrap_or_else(|| settings.provider.clone());
     registry.check_provider(&provider)?;
     if provider == BUILTIN {
@@ -239,11 +234,7 @@ fn engine(
     Ok(Engine { provider, model: Some(model), files_limit })
 }
 
-fn priced<'a>(
-    agents: &'a [PlannedAgent],
-    engines: &[Engine],
-    sops: &[Sop],
-) -> Vec<Priced<'a>> {
+fn priced<'a>(agents: &'a [PlannedAgent], engines: &[Engine], sops: &[Sop]) -> Vec<Priced<'a>> {
     let tokens: HashMap<&str, u64> =
         sops.iter().map(|sop| (sop.name.as_str(), sop.tokens)).collect();
     let heaviest = |agent: &PlannedAgent| {
@@ -287,9 +278,8 @@ fn notices(
         ));
     }
     if let Some((most, usd)) = limits.max_usd.zip(needed.usd).filter(|(most, usd)| most < usd) {
-        notices.push(format!(
-            "max_usd {most} is below the {usd} that covering everything could cost"
-        ));
+        notices
+            .push(format!("max_usd {most} is below the {usd} that covering everything could cost"));
     }
     if let Some(most) = limits.max_seconds.filter(|most| *most < needed.seconds) {
         let seconds = needed.seconds;

@@ -56,7 +56,11 @@ mod tests {
             hunks: Vec::new(),
         };
         let cases = [
-            ("src/auth.go", &[Flag::SecuritySensitive, Flag::EntryPoint][..], Priority::SecuritySensitive),
+            (
+                "src/auth.go",
+                &[Flag::SecuritySensitive, Flag::EntryPoint][..],
+                Priority::SecuritySensitive,
+            ),
             ("src/handlers/a.go", &[Flag::EntryPoint][..], Priority::EntryPoint),
             ("src/order.go", &[][..], Priority::BusinessLogic),
             ("src/utils/a.go", &[][..], Priority::Utility),

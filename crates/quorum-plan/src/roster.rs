@@ -242,9 +242,13 @@ mod tests {
         let roster = Roster::embedded().expect("the embedded agents parse");
         for member in roster.members() {
             let agent = &member.agent;
-            for section in
-                ["## Checklist", "## Severity", "## Veto criteria", "## Priority order", "## Do not flag"]
-            {
+            for section in [
+                "## Checklist",
+                "## Severity",
+                "## Veto criteria",
+                "## Priority order",
+                "## Do not flag",
+            ] {
                 assert!(agent.instructions.contains(section), "{}: {section}", agent.name);
             }
             assert_eq!(agent.veto, !agent.veto_criteria.is_empty(), "{}", agent.name);
@@ -281,11 +285,8 @@ mod tests {
 
     #[test]
     fn configuration_changes_one_agent() {
-        let changes = AgentConfig {
-            enabled: Some(false),
-            base_budget: Some(1000),
-            ..AgentConfig::default()
-        };
+        let changes =
+            AgentConfig { enabled: Some(false), base_budget: Some(1000), ..AgentConfig::default() };
         let config = BTreeMap::from([("go".to_owned(), changes)]);
         let roster = Roster::load(&[], &config).expect("it applies");
         let go = roster.find("go-reviewer").expect("it is there");

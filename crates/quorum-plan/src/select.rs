@@ -50,8 +50,7 @@ pub fn select<'a>(
     if let Some(member) = enabled(roster).find(|member| member.agent.catch_all)
         && !unassigned.is_empty()
     {
-        let position =
-            agents.iter().position(|agent| agent.member.agent.name == member.agent.name);
+        let position = agents.iter().position(|agent| agent.member.agent.name == member.agent.name);
         match position {
             Some(index) => {
                 agents[index].files.append(&mut unassigned);

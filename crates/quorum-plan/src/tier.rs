@@ -138,8 +138,11 @@ fn knowledge(evidence: Evidence<'_>) -> (u8, String) {
         _ => 3,
     };
     let list = found.join(", ");
-    let reason =
-        if score == 1 { "familiar ground".to_owned() } else { format!("takes knowledge of {list}") };
+    let reason = if score == 1 {
+        "familiar ground".to_owned()
+    } else {
+        format!("takes knowledge of {list}")
+    };
     (score, reason)
 }
 
@@ -211,7 +214,8 @@ fn multipliers(evidence: Evidence<'_>) -> Vec<(u32, Multiplier)> {
         add(12, "security_sensitive", file.path.to_string());
     }
     let broken = evidence.files.iter().zip(evidence.facts).find_map(|(file, facts)| {
-        let item = facts.signals.iter().find(|((signal, _), _)| *signal == Signal::RemovedPublicItem);
+        let item =
+            facts.signals.iter().find(|((signal, _), _)| *signal == Signal::RemovedPublicItem);
         item.map(|(_, what)| format!("{} {what}", file.path))
     });
     if let Some(reason) = broken {

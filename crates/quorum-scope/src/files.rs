@@ -190,10 +190,7 @@ fn changed(
         Sides::TreeToIndex(old) => arguments.extend(["--cached", old.as_str()]),
         Sides::TreeToWorkTree(old) => arguments.push(old.as_str()),
         Sides::IndexToWorkTree => {}
-        Sides::Nothing
-        | Sides::WholeWorkTree
-        | Sides::WholeTree(_)
-        | Sides::Patch(_) => {
+        Sides::Nothing | Sides::WholeWorkTree | Sides::WholeTree(_) | Sides::Patch(_) => {
             filter.check_used(untracked.iter().map(|file| file.path.as_bstr()), false)?;
             return Ok(Files::listed(untracked));
         }
@@ -231,9 +228,8 @@ fn raw_entry(line: &[u8]) -> Option<RawEntry> {
     let mut names = names.split(|&byte| byte == b'\t');
     let first = names.next()?;
     let second = names.next().unwrap_or(first);
-    let header = BString::from(
-        [prefixed(b"a/", first), b" ".to_vec(), prefixed(b"b/", second)].concat(),
-    );
+    let header =
+        BString::from([prefixed(b"a/", first), b" ".to_vec(), prefixed(b"b/", second)].concat());
     let change = match status {
         b'A' => Change::Added,
         b'C' => Change::Copied,
@@ -418,7 +414,8 @@ fn whole_work_tree(
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files.dedup_by(|a, b| a.path == b.path);
     files.retain(|file| {
-        let on_disk = || root.join(crate::repository::to_path(&file.path)).symlink_metadata().is_ok();
+        let on_disk =
+            || root.join(crate::repository::to_path(&file.path)).symlink_metadata().is_ok();
         filter.admits(file.path.as_bstr()) && on_disk()
     });
     Ok(files)

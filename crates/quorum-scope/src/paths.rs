@@ -23,7 +23,10 @@ struct Pattern {
 #[derive(Debug)]
 enum Matcher {
     /// A file, or a directory with everything in it; empty for the root.
-    Literal { path: String, exists: bool },
+    Literal {
+        path: String,
+        exists: bool,
+    },
     Glob(Box<GlobMatcher>),
 }
 

@@ -70,12 +70,12 @@ impl Repository {
     /// The full id of the commit that `revision` names.
     pub fn commit(&self, revision: &str) -> Result<String, ScopeError> {
         let spec = format!("{revision}^{{commit}}");
-        self.git
-            .line(["rev-parse", "--verify", "--quiet", "--end-of-options", &spec])
-            .map_err(|error| match error {
+        self.git.line(["rev-parse", "--verify", "--quiet", "--end-of-options", &spec]).map_err(
+            |error| match error {
                 ScopeError::Git { .. } => ScopeError::UnknownRevision(revision.to_owned()),
                 other => other,
-            })
+            },
+        )
     }
 
     /// The full id of the present commit; absent in a repository without one.
@@ -105,7 +105,9 @@ impl Repository {
     pub fn default_branch(&self) -> Option<String> {
         let mut refs = vec!["refs/remotes/origin/HEAD".to_owned()];
         for folder in ["refs/remotes/origin/", "refs/heads/"] {
-            refs.extend(["main", "master", "trunk", "develop"].map(|name| format!("{folder}{name}")));
+            refs.extend(
+                ["main", "master", "trunk", "develop"].map(|name| format!("{folder}{name}")),
+            );
         }
         let mut arguments = vec!["for-each-ref".to_owned(), "--format=%(refname)".to_owned()];
         arguments.extend(refs.iter().cloned());

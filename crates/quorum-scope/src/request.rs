@@ -116,9 +116,10 @@ impl Target {
     /// Where policy is read from: a change must not bring the rules that it is judged by.
     pub fn policy(&self) -> PolicySource {
         match (self.kind, &self.base) {
-            (ScopeKind::Commit | ScopeKind::Range | ScopeKind::Base | ScopeKind::Pr, Some(base)) => {
-                PolicySource::Commit(base.clone())
-            }
+            (
+                ScopeKind::Commit | ScopeKind::Range | ScopeKind::Base | ScopeKind::Pr,
+                Some(base),
+            ) => PolicySource::Commit(base.clone()),
             (ScopeKind::Commit | ScopeKind::Range | ScopeKind::Base | ScopeKind::Pr, None) => {
                 PolicySource::Nowhere
             }
@@ -238,8 +239,7 @@ fn range_target(repository: &Repository, range: String) -> Result<Target, ScopeE
     let (from, to) = (name(from), name(to));
     let head = repository.commit(&to)?;
     let tip = repository.commit(&from)?;
-    let base =
-        if symmetric { merge_base(repository, (&from, &tip), (&to, &head))? } else { tip };
+    let base = if symmetric { merge_base(repository, (&from, &tip), (&to, &head))? } else { tip };
     between(repository, ScopeKind::Range, range, Some(base), head)
 }
 

@@ -219,9 +219,10 @@ fn exported(
         let what = if added.contains_key(name) { "changes" } else { "removes" };
         note(facts, Signal::RemovedPublicItem, name, format!("{what} `{name}`"));
     }
-    let item = facts.signals.iter().find(|((signal, _), _)| {
-        matches!(signal, Signal::PublicItem | Signal::RemovedPublicItem)
-    });
+    let item = facts
+        .signals
+        .iter()
+        .find(|((signal, _), _)| matches!(signal, Signal::PublicItem | Signal::RemovedPublicItem));
     if let Some((_, evidence)) = item {
         classified.flags.entry(Flag::PublicApi).or_insert_with(|| evidence.clone());
     }

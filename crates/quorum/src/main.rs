@@ -1,2 +1,30 @@
-//! The command line.
-fn main() {}
+//! `quorum`: the command line.
+//!
+//! Everything that decides is in the libraries; here arguments become values, values become text,
+//! and failures become one line with a way out and an exit code.
+
+mod cli;
+mod commands;
+mod failure;
+mod gather;
+mod output;
+mod policy;
+mod progress;
+mod pull_request;
+mod render;
+mod settings;
+mod stdin;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    output::choose_color(cli.color);
+    match commands::run(&cli) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => failure.report(),
+    }
+}

@@ -114,10 +114,8 @@ fn a_repository_does_not_choose_where_tokens_go() {
 
 #[test]
 fn every_key_is_listed_with_its_origin() {
-    let layers = Layers {
-        repository: repository("[models.own]\nmax_tokens = 9\n"),
-        ..Layers::default()
-    };
+    let layers =
+        Layers { repository: repository("[models.own]\nmax_tokens = 9\n"), ..Layers::default() };
     let entries = load(&layers).expect("it loads").entries();
     let find = |key: &str| entries.iter().find(|entry| entry.0 == key).cloned();
     let (_, value, origin) = find("models.own.max_tokens").expect("it is listed");

@@ -112,11 +112,8 @@ fn urgent_files_are_read_first() {
 
 #[test]
 fn a_provider_runs_in_waves_and_the_builtin_engine_does_not() {
-    let provider = Settings {
-        provider: "anthropic".to_owned(),
-        agents: vec!["go".to_owned()],
-        ..settings()
-    };
+    let provider =
+        Settings { provider: "anthropic".to_owned(), agents: vec!["go".to_owned()], ..settings() };
     let plan = plan_of(&[("a.go", 100_000)], &provider);
     let waves: BTreeSet<u32> = plan.agents[0].shards.iter().map(|shard| shard.wave).collect();
     assert!(waves.len() > 1);
@@ -148,11 +145,8 @@ fn limits_cap_the_ceilings_and_are_explained() {
 
 #[test]
 fn an_unknown_model_has_no_price_and_says_so() {
-    let settings = Settings {
-        provider: "openai".to_owned(),
-        model: Some("mystery".to_owned()),
-        ..settings()
-    };
+    let settings =
+        Settings { provider: "openai".to_owned(), model: Some("mystery".to_owned()), ..settings() };
     let plan = plan_of(&[("a.go", 100)], &settings);
     assert_eq!(plan.ceilings.usd, None);
     assert!(plan.warnings[0].contains("`mystery`"));

@@ -93,7 +93,8 @@ pub(super) fn set_flags(found: &mut Classified, path: &str, text: &[u8]) {
 fn generated_header(text: &[u8]) -> Option<usize> {
     let head = &text[..text.len().min(4096)];
     let says_so = |line: &[u8]| {
-        let generated = line.find("Code generated ").is_some() && line.find("DO NOT EDIT").is_some();
+        let generated =
+            line.find("Code generated ").is_some() && line.find("DO NOT EDIT").is_some();
         // Built up, so that this file does not mark itself.
         let marker = concat!("@", "generated");
         generated

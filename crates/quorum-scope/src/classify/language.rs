@@ -78,9 +78,8 @@ fn names_its_language(text: &str) -> bool {
     let bytes = text.as_bytes();
     let ends = [&bytes[..bytes.len().min(512)], &bytes[bytes.len().saturating_sub(512)..]];
     let hints: [&[u8]; 3] = [b"-*-", b"vim:", b"vi:"];
-    ends.iter().any(|end| {
-        hints.iter().any(|hint| end.windows(hint.len()).any(|window| window == *hint))
-    })
+    ends.iter()
+        .any(|end| hints.iter().any(|hint| end.windows(hint.len()).any(|window| window == *hint)))
 }
 
 fn by_shebang(text: &str) -> Option<DetectedLanguage> {
@@ -113,8 +112,8 @@ pub(super) fn kind(path: &str, language: Option<&DetectedLanguage>) -> FileKind 
         }
         "JSON" | "YAML" | "TOML" | "INI" | "XML" | "Java Properties" | "Dotenv" | "JSON5"
         | "JSON with Comments" | "HCL" | "Nginx" | "ApacheConf" | "Git Config" | "EditorConfig"
-        | "Ignore List" | "Git Attributes" | "Maven POM" | "Go Module" | "Go Checksums" | "XML Property List"
-        | "Dockerfile" | "NPM Config" | "CODEOWNERS" => FileKind::Config,
+        | "Ignore List" | "Git Attributes" | "Maven POM" | "Go Module" | "Go Checksums"
+        | "XML Property List" | "Dockerfile" | "NPM Config" | "CODEOWNERS" => FileKind::Config,
         _ => match language.definition.language_type {
             LanguageType::Programming => FileKind::Code,
             LanguageType::Prose => FileKind::Prose,

@@ -5,22 +5,63 @@ use quorum_model::scope::{FileKind, Flag};
 use super::{Classified, words};
 
 const MANIFESTS: [&str; 33] = [
-    "cargo.toml", "package.json", "go.mod", "go.work", "requirements.txt", "requirements.in",
-    "pyproject.toml", "setup.py", "setup.cfg", "pipfile", "environment.yml", "gemfile",
-    "composer.json", "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle",
-    "settings.gradle.kts", "libs.versions.toml", "packages.config", "directory.packages.props",
-    "podfile", "package.swift", "pubspec.yaml", "mix.exs", "deno.json", "deno.jsonc", "conanfile.txt",
-    "conanfile.py", "vcpkg.json", "meson.build", "module.bazel", "flake.nix",
+    "cargo.toml",
+    "package.json",
+    "go.mod",
+    "go.work",
+    "requirements.txt",
+    "requirements.in",
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "pipfile",
+    "environment.yml",
+    "gemfile",
+    "composer.json",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "settings.gradle.kts",
+    "libs.versions.toml",
+    "packages.config",
+    "directory.packages.props",
+    "podfile",
+    "package.swift",
+    "pubspec.yaml",
+    "mix.exs",
+    "deno.json",
+    "deno.jsonc",
+    "conanfile.txt",
+    "conanfile.py",
+    "vcpkg.json",
+    "meson.build",
+    "module.bazel",
+    "flake.nix",
 ];
 
 const CI_NAMES: [&str; 12] = [
-    ".gitlab-ci.yml", ".travis.yml", "jenkinsfile", "azure-pipelines.yml", "appveyor.yml",
-    ".appveyor.yml", "bitbucket-pipelines.yml", ".drone.yml", "cloudbuild.yaml", "buildspec.yml",
-    ".woodpecker.yml", "codecov.yml",
+    ".gitlab-ci.yml",
+    ".travis.yml",
+    "jenkinsfile",
+    "azure-pipelines.yml",
+    "appveyor.yml",
+    ".appveyor.yml",
+    "bitbucket-pipelines.yml",
+    ".drone.yml",
+    "cloudbuild.yaml",
+    "buildspec.yml",
+    ".woodpecker.yml",
+    "codecov.yml",
 ];
 
 const CI_FOLDERS: [&str; 7] = [
-    ".github/workflows/", ".github/actions/", ".circleci/", ".buildkite/", ".gitlab/ci/", ".ci/",
+    ".github/workflows/",
+    ".github/actions/",
+    ".circleci/",
+    ".buildkite/",
+    ".gitlab/ci/",
+    ".ci/",
     ".azure-pipelines/",
 ];
 
@@ -28,19 +69,58 @@ const INFRASTRUCTURE_ENDINGS: [&str; 6] =
     [".tf", ".tfvars", ".hcl", ".bicep", ".nomad", ".dockerfile"];
 
 const INFRASTRUCTURE_NAMES: [&str; 11] = [
-    "dockerfile", "containerfile", "docker-compose.yml", "docker-compose.yaml", "compose.yml",
-    "compose.yaml", "chart.yaml", "kustomization.yaml", "vagrantfile", "procfile", "serverless.yml",
+    "dockerfile",
+    "containerfile",
+    "docker-compose.yml",
+    "docker-compose.yaml",
+    "compose.yml",
+    "compose.yaml",
+    "chart.yaml",
+    "kustomization.yaml",
+    "vagrantfile",
+    "procfile",
+    "serverless.yml",
 ];
 
 const INFRASTRUCTURE_FOLDERS: [&str; 11] = [
-    "terraform", "k8s", "kubernetes", "helm", "ansible", "pulumi", "cloudformation", "infra",
-    "infrastructure", "docker", "systemd",
+    "terraform",
+    "k8s",
+    "kubernetes",
+    "helm",
+    "ansible",
+    "pulumi",
+    "cloudformation",
+    "infra",
+    "infrastructure",
+    "docker",
+    "systemd",
 ];
 
 const ENTRY_WORDS: [&str; 24] = [
-    "handler", "handlers", "controller", "controllers", "route", "routes", "router", "routers",
-    "endpoint", "endpoints", "api", "apis", "server", "main", "cmd", "view", "views", "resolver",
-    "resolvers", "middleware", "webhook", "webhooks", "servlet", "lambda",
+    "handler",
+    "handlers",
+    "controller",
+    "controllers",
+    "route",
+    "routes",
+    "router",
+    "routers",
+    "endpoint",
+    "endpoints",
+    "api",
+    "apis",
+    "server",
+    "main",
+    "cmd",
+    "view",
+    "views",
+    "resolver",
+    "resolvers",
+    "middleware",
+    "webhook",
+    "webhooks",
+    "servlet",
+    "lambda",
 ];
 
 const CLI_WORDS: [&str; 6] = ["cli", "cmd", "commands", "args", "flags", "options"];
@@ -51,8 +131,14 @@ const MESSAGE_WORDS: [&str; 9] =
 const API_ENDINGS: [&str; 5] = [".proto", ".graphql", ".graphqls", ".thrift", ".avsc"];
 
 const API_NAMES: [&str; 8] = [
-    "lib.rs", "index.d.ts", "__init__.py", "openapi.yaml", "openapi.yml", "openapi.json",
-    "swagger.json", "swagger.yaml",
+    "lib.rs",
+    "index.d.ts",
+    "__init__.py",
+    "openapi.yaml",
+    "openapi.yml",
+    "openapi.json",
+    "swagger.json",
+    "swagger.yaml",
 ];
 
 /// Sets the flags that follow from the path.
@@ -87,7 +173,9 @@ pub(super) fn set_flags(found: &mut Classified, path: &str) {
     if textual && !found.has(Flag::Test) {
         if translated {
             found.set(Flag::Messages, "a catalogue of translations");
-        } else if let Some(word) = first_of(&MESSAGE_WORDS, &folder_words, &name_words[..1.min(name_words.len())]) {
+        } else if let Some(word) =
+            first_of(&MESSAGE_WORDS, &folder_words, &name_words[..1.min(name_words.len())])
+        {
             found.set(Flag::Messages, format!("`{word}` in the path"));
         }
         public_api(found, &folder_words, name);
@@ -104,8 +192,19 @@ fn test(found: &mut Classified, folders: &[&str], name: &str, name_words: &[Stri
     let folder = folders.iter().find(|folder| {
         matches!(
             **folder,
-            "test" | "tests" | "testing" | "__tests__" | "spec" | "specs" | "testdata" | "e2e"
-                | "fixtures" | "__fixtures__" | "__mocks__" | "test_data" | "integration-tests"
+            "test"
+                | "tests"
+                | "testing"
+                | "__tests__"
+                | "spec"
+                | "specs"
+                | "testdata"
+                | "e2e"
+                | "fixtures"
+                | "__fixtures__"
+                | "__mocks__"
+                | "test_data"
+                | "integration-tests"
         )
     });
     if let Some(folder) = folder {
@@ -116,7 +215,8 @@ fn test(found: &mut Classified, folders: &[&str], name: &str, name_words: &[Stri
     let dotted = name.contains(".test.") || name.contains(".spec.") || name.contains(".cy.");
     let java = name_words.len() > 2
         && matches!(name_words[name_words.len() - 2].as_str(), "test" | "tests" | "spec" | "it")
-        && ["java", "kt", "cs", "scala", "groovy"].contains(&name_words[name_words.len() - 1].as_str());
+        && ["java", "kt", "cs", "scala", "groovy"]
+            .contains(&name_words[name_words.len() - 1].as_str());
     let prefixed = stem.starts_with("test_") && name_words.len() > 2;
     let suffixed = ["_test", "_tests", "_spec"].iter().any(|suffix| stem.ends_with(suffix));
     if dotted || java || prefixed || suffixed || stem == "tests" || stem == "conftest" {
@@ -131,7 +231,8 @@ fn docs(found: &mut Classified, folders: &[&str], name: &str, name_words: &[Stri
     if prose && log_words.contains(&first) {
         found.set(Flag::Changelog, format!("`{name}` lists changes for users"));
     }
-    let in_docs = folders.iter().find(|folder| matches!(**folder, "doc" | "docs" | "documentation"));
+    let in_docs =
+        folders.iter().find(|folder| matches!(**folder, "doc" | "docs" | "documentation"));
     if found.kind == FileKind::Prose {
         let legal = ["license", "licence", "copying", "notice"].contains(&first);
         let reason = if legal { "a legal text" } else { "text for people" };
@@ -166,7 +267,8 @@ fn migration(found: &mut Classified, folders: &[&str], name: &str) {
     let folder = folders.iter().find(|folder| {
         matches!(**folder, "migrations" | "migration" | "migrate" | "alembic" | "flyway")
     });
-    let written = matches!(found.kind, FileKind::Code | FileKind::Data | FileKind::Config | FileKind::Script);
+    let written =
+        matches!(found.kind, FileKind::Code | FileKind::Data | FileKind::Config | FileKind::Script);
     let sql = name.ends_with(".sql");
     if let Some(folder) = folder
         && (written || sql)
@@ -174,7 +276,11 @@ fn migration(found: &mut Classified, folders: &[&str], name: &str) {
         && name != "__init__.py"
     {
         found.set(Flag::Migration, format!("under `{folder}/`"));
-    } else if sql && (name.starts_with('v') && name.contains("__") || name.ends_with(".up.sql") || name.ends_with(".down.sql")) {
+    } else if sql
+        && (name.starts_with('v') && name.contains("__")
+            || name.ends_with(".up.sql")
+            || name.ends_with(".down.sql"))
+    {
         found.set(Flag::Migration, "a schema migration by its name");
     } else if matches!(name, "schema.prisma" | "schema.rb" | "structure.sql") {
         found.set(Flag::Migration, format!("`{name}` is the schema of stored data"));

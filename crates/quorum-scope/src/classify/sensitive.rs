@@ -6,14 +6,72 @@ use super::{Classified, words};
 
 /// Whole words in a path that make a file security-sensitive.
 const WORDS: [&str; 66] = [
-    "auth", "authn", "authz", "authentication", "authenticator", "authenticate", "authorization",
-    "authorisation", "authorize", "login", "logout", "signin", "signup", "session", "sessions",
-    "oauth", "oauth2", "oidc", "openid", "saml", "sso", "mfa", "totp", "webauthn", "jwt", "jwks",
-    "password", "passwords", "passwd", "passphrase", "credential", "credentials", "secret",
-    "secrets", "crypto", "cryptography", "encrypt", "encryption", "decrypt", "decryption", "cipher",
-    "ciphers", "hmac", "tls", "ssl", "x509", "pki", "cert", "certs", "certificate", "certificates",
-    "keystore", "keyring", "vault", "kms", "rbac", "acl", "permission", "permissions", "security",
-    "sandbox", "csrf", "cors", "sudo", "sudoers", "apikey",
+    "auth",
+    "authn",
+    "authz",
+    "authentication",
+    "authenticator",
+    "authenticate",
+    "authorization",
+    "authorisation",
+    "authorize",
+    "login",
+    "logout",
+    "signin",
+    "signup",
+    "session",
+    "sessions",
+    "oauth",
+    "oauth2",
+    "oidc",
+    "openid",
+    "saml",
+    "sso",
+    "mfa",
+    "totp",
+    "webauthn",
+    "jwt",
+    "jwks",
+    "password",
+    "passwords",
+    "passwd",
+    "passphrase",
+    "credential",
+    "credentials",
+    "secret",
+    "secrets",
+    "crypto",
+    "cryptography",
+    "encrypt",
+    "encryption",
+    "decrypt",
+    "decryption",
+    "cipher",
+    "ciphers",
+    "hmac",
+    "tls",
+    "ssl",
+    "x509",
+    "pki",
+    "cert",
+    "certs",
+    "certificate",
+    "certificates",
+    "keystore",
+    "keyring",
+    "vault",
+    "kms",
+    "rbac",
+    "acl",
+    "permission",
+    "permissions",
+    "security",
+    "sandbox",
+    "csrf",
+    "cors",
+    "sudo",
+    "sudoers",
+    "apikey",
 ];
 
 /// Pairs of words that do so only together.
@@ -30,14 +88,31 @@ const PAIRS: [(&str, &str); 8] = [
 
 /// Endings of files that hold keys and credentials.
 const ENDINGS: [&str; 12] = [
-    ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".asc", ".gpg", ".ovpn", ".ppk",
+    ".pem",
+    ".key",
+    ".p12",
+    ".pfx",
+    ".jks",
+    ".keystore",
+    ".kdbx",
+    ".asc",
+    ".gpg",
+    ".ovpn",
+    ".ppk",
     ".htpasswd",
 ];
 
 /// Names of files that hold keys and credentials.
 const NAMES: [&str; 9] = [
-    "id_rsa", "id_ed25519", "id_ecdsa", ".npmrc", ".pypirc", ".netrc", ".pgpass",
-    "authorized_keys", ".git-credentials",
+    "id_rsa",
+    "id_ed25519",
+    "id_ecdsa",
+    ".npmrc",
+    ".pypirc",
+    ".netrc",
+    ".pgpass",
+    "authorized_keys",
+    ".git-credentials",
 ];
 
 /// Sets `SecuritySensitive` where the path says so.
@@ -63,7 +138,9 @@ pub(super) fn set_flag(found: &mut Classified, path: &str) {
         return;
     }
     let pair = words.windows(2).find(|pair| {
-        PAIRS.iter().any(|(first, second)| pair[0] == *first && pair[1].trim_end_matches('s') == *second)
+        PAIRS
+            .iter()
+            .any(|(first, second)| pair[0] == *first && pair[1].trim_end_matches('s') == *second)
     });
     if let Some(pair) = pair {
         let reason = format!("`{} {}` in the path", pair[0], pair[1]);

@@ -127,7 +127,8 @@ mod tests {
         assert_eq!((header.old, header.new), (vec![one(1, 1)], one(0, 0)));
         let header = hunk_header(b"@@@ -1,2 -3,4 +5,6 @@@").expect("merge");
         assert_eq!((header.old, header.new), (vec![one(1, 2), one(3, 4)], one(5, 6)));
-        for bad in ["@@", "@@ -1 @@", "@@ +1 -1 @@", "@@ -x +1 @@", "@@ -1,2 +3,4", "@@ -1 +1 +1 @@"]
+        for bad in
+            ["@@", "@@ -1 @@", "@@ +1 -1 @@", "@@ -x +1 @@", "@@ -1,2 +3,4", "@@ -1 +1 +1 @@"]
         {
             assert_eq!(hunk_header(bad.as_bytes()), None, "{bad}");
         }

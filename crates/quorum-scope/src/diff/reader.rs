@@ -257,11 +257,7 @@ impl<R: BufRead> PatchReader<R> {
     }
 
     /// Reads the lines of one hunk, as many as its header says.
-    fn body(
-        &mut self,
-        header: &HunkHeader,
-        text: &mut Vec<u8>,
-    ) -> Result<Range<usize>, DiffError> {
+    fn body(&mut self, header: &HunkHeader, text: &mut Vec<u8>) -> Result<Range<usize>, DiffError> {
         let start = text.len();
         let parents = header.old.len();
         let mut old: Vec<u64> = header.old.iter().map(|span| span.lines).collect();

@@ -48,7 +48,8 @@ fn rust(line: &str) -> Option<&str> {
         }
         rest = rest.strip_prefix(modifier).unwrap_or(rest);
     }
-    let keywords = ["fn ", "struct ", "enum ", "trait ", "type ", "const ", "static ", "mod ", "union "];
+    let keywords =
+        ["fn ", "struct ", "enum ", "trait ", "type ", "const ", "static ", "mod ", "union "];
     let rest = keywords.iter().find_map(|keyword| rest.strip_prefix(keyword))?;
     identifier(rest)
 }

@@ -47,7 +47,11 @@ fn imports_of_services_are_counted_once_each() {
 fn imports_by_language() {
     let cases: [(&str, &str, &[&str]); 7] = [
         ("Rust", "use crate::a::b;\npub use c::{d};\n", &["crate::a::b", "c::{d}"]),
-        ("Go", "import (\n\t\"fmt\"\n\tx \"net/http\"\n)\nimport \"os\"\n", &["fmt", "net/http", "os"]),
+        (
+            "Go",
+            "import (\n\t\"fmt\"\n\tx \"net/http\"\n)\nimport \"os\"\n",
+            &["fmt", "net/http", "os"],
+        ),
         ("TypeScript", "import { a } from './a';\nconst b = require(\"b\");\n", &["./a", "b"]),
         ("Java", "import static java.util.List;\nimportant();\n", &["java.util.List"]),
         ("C", "#include <stdio.h>\n#include \"x.h\"\n", &["stdio.h", "x.h"]),

@@ -58,7 +58,8 @@ fn a_modified_file() {
 
 #[test]
 fn a_removed_line_may_look_like_a_header() {
-    let file = one("--- a/x.sql\n+++ b/x.sql\n@@ -1,2 +1,2 @@\n--- a comment\n+++ b comment\n keep\n");
+    let file =
+        one("--- a/x.sql\n+++ b/x.sql\n@@ -1,2 +1,2 @@\n--- a comment\n+++ b comment\n keep\n");
     assert_eq!(file.hunks.len(), 1);
     assert_eq!(names(&file), (Some("x.sql"), Some("x.sql")));
 }

@@ -1,0 +1,266 @@
+//! The arguments, and the help that teaches them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Code review by several reviewers at once, with budgets, coverage and a verdict decided in code
+#[derive(Debug, Parser)]
+#[command(name = "quorum", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "\
+Start here:
+  quorum plan                       what would be reviewed, by whom, and what it could cost
+  quorum plan --base origin/main    the same for what this branch adds
+  quorum plan --diff change.patch   the same for a patch, also without a repository
+  quorum agents --explain FILE      who would review a file, and why
+  quorum config init                a quorum.toml to start from
+
+Exit codes: 0 approved, 1 changes requested or blocked, 2 incomplete, or an error that says why.")]
+pub(crate) struct Cli {
+    /// Run as if started in this folder
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    pub(crate) directory: Option<PathBuf>,
+    /// When to colour the output
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    pub(crate) color: Color,
+    /// Say nothing on standard error but errors
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Review a change: scope, plan, reviewers, verdict
+    #[command(after_help = SCOPE_HELP)]
+    Review(ReviewArgs),
+    /// Say what a review would look at, who would do it, and what it could cost; send nothing
+    #[command(after_help = SCOPE_HELP)]
+    Plan(PlanArgs),
+    /// Say whether files fit one request to a model, and split them where not
+    #[command(after_help = "\
+Of the model's window, 2,000 tokens go to the system prompt, 1,500 to the plan, 4,000 to SOPs, 6,400 to
+the answer and 15 % to a margin. Files may take 40 % of the rest, or the model's sweet_spot.
+
+Examples:
+  quorum size src/auth/*.go
+  quorum size src --model claude-haiku-4-5 --format json")]
+    Size(SizeArgs),
+    /// List the reviewers, or show one, or say who would review a file
+    Agents(AgentsArgs),
+    /// Show, check or start the configuration
+    Config(ConfigArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+const SCOPE_HELP: &str = "\
+What is looked at, the first that applies:
+  PATHS without a scope flag     whole files, directories (what git ignores left out) and 'globs'
+  --staged --unstaged --untracked   parts of what is not committed; they can be combined
+  --commit, --range, --base      committed changes; configuration then comes from the base revision
+  --diff FILE or -               a diff from anywhere, also without a repository
+  --pr N                         a pull or merge request on GitHub or GitLab
+  nothing                        what differs from the default branch, else what is not committed, else all
+PATHS beside a scope flag narrow it down.
+
+Examples:
+  quorum plan
+  quorum plan --base origin/main --format json
+  quorum plan 'src/**/*.go' --agents security,go
+  git diff | quorum plan --diff -";
+
+#[derive(Args, Debug)]
+pub(crate) struct ScopeArgs {
+    /// Files, directories and globs; `-` reads a diff from standard input
+    pub(crate) paths: Vec<String>,
+    /// What is staged, against the last commit
+    #[arg(long, help_heading = "Scope")]
+    pub(crate) staged: bool,
+    /// What is changed and not staged
+    #[arg(long, help_heading = "Scope")]
+    pub(crate) unstaged: bool,
+    /// Files that git does not track yet
+    #[arg(long, help_heading = "Scope")]
+    pub(crate) untracked: bool,
+    /// One commit, against its first parent
+    #[arg(long, value_name = "REV", help_heading = "Scope", conflicts_with_all = UNCOMMITTED)]
+    pub(crate) commit: Option<String>,
+    /// Two ends (A..B), or what B added since it left A (A...B)
+    #[arg(long, value_name = "A..B", help_heading = "Scope", conflicts_with_all = UNCOMMITTED, conflicts_with = "commit")]
+    pub(crate) range: Option<String>,
+    /// What HEAD added since it left this revision
+    #[arg(long, value_name = "REV", help_heading = "Scope", conflicts_with_all = UNCOMMITTED, conflicts_with_all = ["commit", "range"])]
+    pub(crate) base: Option<String>,
+    /// A unified or git diff; `-` is standard input
+    #[arg(long, value_name = "FILE", help_heading = "Scope", conflicts_with_all = UNCOMMITTED, conflicts_with_all = ["commit", "range", "base"])]
+    pub(crate) diff: Option<String>,
+    /// A pull or merge request, by its number
+    #[arg(long, value_name = "N", help_heading = "Scope", conflicts_with_all = UNCOMMITTED, conflicts_with_all = ["commit", "range", "base", "diff"])]
+    pub(crate) pr: Option<u64>,
+}
+
+const UNCOMMITTED: [&str; 3] = ["staged", "unstaged", "untracked"];
+
+#[derive(Args, Debug)]
+pub(crate) struct RunArgs {
+    /// Use this tier instead of the one that the change scores
+    #[arg(long, value_name = "TIER", value_parser = ["simple", "standard", "complex"])]
+    pub(crate) tier: Option<String>,
+    /// Use these reviewers instead of the ones that the change calls for
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) agents: Vec<String>,
+    /// How findings become a verdict
+    #[arg(long, value_name = "PROTOCOL", value_parser = ["veto", "aad", "ci", "vote"])]
+    pub(crate) protocol: Option<String>,
+    /// What does the reviewers' work; `builtin` is offline and needs nothing
+    #[arg(long, value_name = "PROVIDER")]
+    pub(crate) provider: Option<String>,
+    /// The provider's model
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Follow up on what the budget leaves out, until everything is covered
+    #[arg(long)]
+    pub(crate) complete: bool,
+    /// Have every blocking finding checked by a second look
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Report vetoes without blocking; the reason is recorded
+    #[arg(long, value_name = "REASON", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) ignore_vetos: Option<String>,
+    /// The least severity that fails a review
+    #[arg(long, value_name = "SEVERITY", value_parser = ["critical", "high", "medium", "low", "none"])]
+    pub(crate) fail_on: Option<String>,
+    /// Any finding fails a review
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// The most tokens of all calls together
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub(crate) max_tokens: Option<u64>,
+    /// The most US dollars
+    #[arg(long, value_name = "X", help_heading = "Limits")]
+    pub(crate) max_usd: Option<f64>,
+    /// The most seconds
+    #[arg(long, value_name = "S", help_heading = "Limits")]
+    pub(crate) max_seconds: Option<u64>,
+    /// Reviewers that run at once [default: one per core]
+    #[arg(short, long, value_name = "N", help_heading = "Limits", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) jobs: Option<u32>,
+    /// Run the repository's build, test and lint commands before the reviewers
+    #[arg(long)]
+    pub(crate) gates: bool,
+    /// How tokens are counted
+    #[arg(long, value_name = "NAME", value_parser = ["o200k", "cl100k", "chars4"])]
+    pub(crate) tokenizer: Option<String>,
+    /// The work is wanted quickly: counts a tenth more towards the tier
+    #[arg(long)]
+    pub(crate) time_pressure: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct OutputArgs {
+    /// What the output is for
+    #[arg(long, value_name = "FORMAT", default_value = "terminal")]
+    pub(crate) format: Format,
+    /// Write the output to a file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Terminal,
+    /// For programs; the schemas are in schemas/
+    Json,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReviewArgs {
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SizeArgs {
+    /// Files, directories and globs
+    #[arg(required = true)]
+    pub(crate) paths: Vec<String>,
+    /// The model to size for [default: a window of 200,000 tokens]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// A window to size for, in place of a model's
+    #[arg(long, value_name = "TOKENS", conflicts_with = "model")]
+    pub(crate) window: Option<u64>,
+    /// The task's own text: its description and acceptance criteria
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub(crate) task: String,
+    /// How tokens are counted
+    #[arg(long, value_name = "NAME", value_parser = ["o200k", "cl100k", "chars4"])]
+    pub(crate) tokenizer: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AgentsArgs {
+    /// A reviewer to show in full
+    pub(crate) name: Option<String>,
+    /// Say which reviewers a file belongs to, and why
+    #[arg(long, value_name = "FILE", conflicts_with = "name")]
+    pub(crate) explain: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    pub(crate) action: ConfigAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigAction {
+    /// Print every key with the value in force
+    Show {
+        /// Say where each value comes from
+        #[arg(long)]
+        origin: bool,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Check the configuration, the team's agents and its SOPs
+    Validate,
+    /// Write a quorum.toml to start from
+    Init,
+    /// Print the JSON schema of quorum.toml, for editors
+    Schema,
+}

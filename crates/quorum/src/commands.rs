@@ -1,0 +1,33 @@
+//! One module for each command.
+
+mod agents;
+mod config;
+mod plan;
+mod review;
+mod size;
+
+use std::io::Write as _;
+
+use clap::CommandFactory as _;
+
+pub(crate) use agents::Claim;
+
+use crate::cli::{Cli, Command};
+use crate::failure::Failure;
+
+/// Runs the command and returns its exit code.
+pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
+    match &cli.command {
+        Command::Plan(arguments) => plan::run(cli, arguments),
+        Command::Review(arguments) => review::run(cli, arguments),
+        Command::Size(arguments) => size::run(cli, arguments),
+        Command::Agents(arguments) => agents::run(cli, arguments),
+        Command::Config(arguments) => config::run(cli, arguments),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "quorum", &mut script);
+            std::io::stdout().write_all(&script).map_err(|_| Failure::broken_pipe())?;
+            Ok(0)
+        }
+    }
+}

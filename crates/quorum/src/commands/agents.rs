@@ -1,0 +1,106 @@
+//! `quorum agents`.
+
+use quorum_model::agent::Agent;
+use quorum_plan::roster::{Member, Roster};
+use quorum_scope::repository::Repository;
+use quorum_scope::request::PolicySource;
+use serde::Serialize;
+
+use crate::cli::{AgentsArgs, Cli, Format, ScopeArgs};
+use crate::failure::Failure;
+use crate::policy::Policy;
+use crate::workspace::{self, Workspace};
+use crate::{gather, output, render};
+
+pub(super) fn run(cli: &Cli, arguments: &AgentsArgs) -> Result<u8, Failure> {
+    if let Some(path) = &arguments.explain {
+        return explain(cli, arguments, path);
+    }
+    let roster = roster(cli)?;
+    let file = arguments.output.output.as_deref();
+    let shown = match &arguments.name {
+        Some(name) => vec![roster.find(name)?],
+        None => roster.members().iter().collect(),
+    };
+    match (arguments.output.format, &arguments.name) {
+        (Format::Json, _) => {
+            let agents: Vec<&Agent> = shown.iter().map(|member| &member.agent).collect();
+            output::json(&agents, file)?;
+        }
+        (Format::Terminal, Some(_)) => {
+            let page: String = shown.iter().map(|member| render::agents::one(member)).collect();
+            output::text(&page, file)?;
+        }
+        (Format::Terminal, None) => {
+            output::text(&render::agents::list(&shown, output::width()), file)?;
+        }
+    }
+    Ok(0)
+}
+
+/// The reviewers here: in a repository with the team's own, elsewhere the embedded ones.
+fn roster(cli: &Cli) -> Result<Roster, Failure> {
+    let cwd = workspace::folder(cli)?;
+    let repository = Repository::discover(&cwd).ok();
+    let policy = Policy::new(repository.as_ref(), PolicySource::WorkTree);
+    let loaded = workspace::load(&policy, Vec::new())?;
+    Ok(Roster::load(&policy.markdown("agents")?, &loaded.config.agent)?)
+}
+
+/// One reviewer's answer to whether a file is its own.
+#[derive(Debug, Serialize)]
+pub(crate) struct Claim {
+    pub(crate) agent: String,
+    pub(crate) reviews: bool,
+    pub(crate) reason: String,
+}
+
+fn explain(cli: &Cli, arguments: &AgentsArgs, path: &str) -> Result<u8, Failure> {
+    let scope = ScopeArgs {
+        paths: vec![path.to_owned()],
+        staged: false,
+        unstaged: false,
+        untracked: false,
+        commit: None,
+        range: None,
+        base: None,
+        diff: None,
+        pr: None,
+    };
+    let workspace = Workspace::open(cli, &scope, Vec::new())?;
+    let gathered = gather::gather(&workspace, u64::MAX, cli.quiet)?;
+    let file = match gathered.scope.files.as_slice() {
+        [file] => file,
+        files => {
+            return Err(Failure::new(format!("`{path}` is {} files, not one", files.len()))
+                .with_hint("`quorum plan PATH` shows who reviews each file of a directory"));
+        }
+    };
+    let claims: Vec<Claim> = workspace
+        .roster
+        .members()
+        .iter()
+        .map(|member| claim(member, member.claims(file)))
+        .collect();
+    let out = arguments.output.output.as_deref();
+    match arguments.output.format {
+        Format::Json => output::json(&serde_json::json!({ "file": file, "agents": claims }), out)?,
+        Format::Terminal => output::text(&render::agents::explain(file, &claims), out)?,
+    }
+    Ok(0)
+}
+
+fn claim(member: &Member, reason: Option<String>) -> Claim {
+    let agent = member.agent.name.clone();
+    match reason {
+        Some(_) if !member.enabled => {
+            Claim { agent, reviews: false, reason: "disabled in the configuration".to_owned() }
+        }
+        Some(reason) => Claim { agent, reviews: true, reason },
+        None if member.agent.catch_all => {
+            let reason = "takes files that nobody else does".to_owned();
+            Claim { agent, reviews: false, reason }
+        }
+        None => Claim { agent, reviews: false, reason: "not in its domain".to_owned() },
+    }
+}

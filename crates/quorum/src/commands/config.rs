@@ -1,0 +1,119 @@
+//! `quorum config`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use quorum_config::{FILE_NAME, Loaded, template::TEMPLATE};
+use quorum_model::schema;
+use quorum_plan::models::Registry;
+use quorum_plan::roster::Roster;
+use quorum_plan::sop;
+use quorum_scope::ignored::IgnoreRules;
+use quorum_scope::repository::Repository;
+use quorum_scope::request::PolicySource;
+
+use crate::cli::{Cli, ConfigAction, ConfigArgs, Format};
+use crate::failure::Failure;
+use crate::policy::Policy;
+use crate::{output, workspace};
+
+pub(super) fn run(cli: &Cli, arguments: &ConfigArgs) -> Result<u8, Failure> {
+    let cwd = workspace::folder(cli)?;
+    let repository = Repository::discover(&cwd).ok();
+    let policy = Policy::new(repository.as_ref(), PolicySource::WorkTree);
+    match &arguments.action {
+        ConfigAction::Show { origin, output: out } => {
+            let loaded = workspace::load(&policy, Vec::new())?;
+            let file = out.output.as_deref();
+            match out.format {
+                Format::Json => output::json(&as_json(&loaded, *origin), file)?,
+                Format::Terminal => output::text(&as_text(&loaded, *origin), file)?,
+            }
+        }
+        ConfigAction::Validate => output::text(&validate(&policy)?, None)?,
+        ConfigAction::Init => {
+            let root = repository.as_ref().and_then(|repository| repository.work_tree());
+            init(root.unwrap_or(&cwd))?;
+        }
+        ConfigAction::Schema => {
+            let documents = schema::documents();
+            let found = documents.iter().find(|(name, _)| *name == "config.json");
+            output::text(
+                &found.map(|(_, schema)| schema::render(schema)).unwrap_or_default(),
+                None,
+            )?;
+        }
+    }
+    Ok(0)
+}
+
+fn as_text(loaded: &Loaded, origin: bool) -> String {
+    let entries = loaded.entries();
+    let width = entries.iter().map(|(key, _, _)| key.len()).max().unwrap_or_default();
+    let values = entries.iter().filter_map(|(_, value, _)| value.as_ref().map(String::len));
+    let value_width = values.max().unwrap_or_default().min(40);
+    let mut text = String::new();
+    for (key, value, from) in entries {
+        let value = value.unwrap_or_else(|| "(not set)".to_owned());
+        // Writing to a string cannot fail.
+        _ = if origin {
+            writeln!(text, "{key:width$} = {value:value_width$}  # {from}")
+        } else {
+            writeln!(text, "{key:width$} = {value}")
+        };
+    }
+    text
+}
+
+fn as_json(loaded: &Loaded, origin: bool) -> serde_json::Value {
+    if !origin {
+        return serde_json::json!(loaded.config);
+    }
+    let entries = loaded.entries().into_iter().map(|(key, value, from)| {
+        let entry = serde_json::json!({ "value": value, "origin": from.to_string() });
+        (key, entry)
+    });
+    serde_json::Value::Object(entries.collect())
+}
+
+/// Reads everything that configures a review, and says what was found.
+fn validate(policy: &Policy<'_>) -> Result<String, Failure> {
+    let loaded = workspace::load(policy, Vec::new())?;
+    let agents = policy.markdown("agents")?;
+    let roster = Roster::load(&agents, &loaded.config.agent)?;
+    for name in &loaded.config.agents {
+        roster.find(name)?;
+    }
+    let registry = Registry::load(&loaded.config)?;
+    registry.check_provider(&loaded.config.provider)?;
+    IgnoreRules::new(&policy.ignore_rules()?, &loaded.config.scope.ignore)?;
+    let sops = policy.markdown("sops")?;
+    for file in &sops {
+        sop::parse(&file.path, &file.text, |_| 0)?;
+    }
+    let has_file = if policy.config()?.is_some() { FILE_NAME } else { "no quorum.toml" };
+    Ok(format!(
+        "The configuration is valid: {has_file}, {} agents ({} of the team's own), {} SOPs.\n",
+        roster.members().len(),
+        agents.len(),
+        sops.len()
+    ))
+}
+
+fn init(folder: &Path) -> Result<(), Failure> {
+    let path = folder.join(FILE_NAME);
+    let mut file = fs::File::create_new(&path).map_err(|error| {
+        let failure = Failure::new(format!("{}: {error}", path.display()));
+        match error.kind() {
+            std::io::ErrorKind::AlreadyExists => {
+                failure.with_hint("edit it, or move it away first")
+            }
+            _ => failure,
+        }
+    })?;
+    file.write_all(TEMPLATE.as_bytes())
+        .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+    output::text(&format!("Wrote {}.\n", path.display()), None)
+}

@@ -1,0 +1,87 @@
+//! `quorum plan`.
+
+use bstr::ByteSlice as _;
+use quorum_index::Counter;
+use quorum_model::plan::Plan;
+use quorum_plan::{Input, sop};
+
+use crate::cli::{Cli, Format, PlanArgs, RunArgs, ScopeArgs};
+use crate::failure::Failure;
+use crate::workspace::Workspace;
+use crate::{gather, output, render, settings};
+
+pub(super) fn run(cli: &Cli, arguments: &PlanArgs) -> Result<u8, Failure> {
+    let (plan, workspace) = make(cli, &arguments.scope, &arguments.run)?;
+    let file = arguments.output.output.as_deref();
+    match arguments.output.format {
+        Format::Json => output::json(&plan, file)?,
+        Format::Terminal => {
+            let page = render::plan::page(&plan, &workspace.roster, output::width());
+            output::text(&page, file)?;
+        }
+    }
+    Ok(0)
+}
+
+/// Makes the plan that `plan` prints and `review` follows.
+pub(super) fn make(
+    cli: &Cli,
+    scope: &ScopeArgs,
+    run: &RunArgs,
+) -> Result<(Plan, Workspace), Failure> {
+    let mut workspace = Workspace::open(cli, scope, settings::flags(run))?;
+    let settings = settings::for_plan(&workspace.loaded.config)?;
+    // Bad names cost nothing: they are refused before a file is read.
+    for name in &settings.agents {
+        workspace.roster.find(name)?;
+    }
+    let unit_limit = quorum_plan::unit_limit(&workspace.roster, &workspace.registry, &settings)?;
+    let sops = sops(&workspace)?;
+    let gathered = gather::gather(&workspace, unit_limit, cli.quiet)?;
+    let mut warnings = std::mem::take(&mut workspace.warnings);
+    warnings.extend(left_out(&workspace, scope)?);
+    let input = Input {
+        scope: gathered.scope,
+        facts: gathered.facts,
+        units: gathered.units,
+        sops,
+        warnings,
+    };
+    let plan = quorum_plan::plan(input, &workspace.roster, &workspace.registry, &settings)?;
+    Ok((plan, workspace))
+}
+
+/// The team's SOPs, with their tokens.
+pub(super) fn sops(workspace: &Workspace) -> Result<Vec<sop::Sop>, Failure> {
+    let files = workspace.policy().markdown("sops")?;
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let counter = Counter::new(workspace.loaded.config.tokenizer);
+    let count = |text: &str| counter.count(text.as_bytes());
+    let sops = files.iter().map(|file| sop::parse(&file.path, &file.text, count));
+    Ok(sops.collect::<Result<_, _>>()?)
+}
+
+/// Says what the chosen scope leaves out that the user may expect in it.
+fn left_out(workspace: &Workspace, scope: &ScopeArgs) -> Result<Vec<String>, Failure> {
+    let Some(repository) = workspace.repository.as_ref().filter(|r| r.work_tree().is_some()) else {
+        return Ok(Vec::new());
+    };
+    if scope.unstaged && !scope.untracked {
+        let listed =
+            repository.git().output(["ls-files", "--others", "--exclude-standard", "-z"])?;
+        let count = listed.split(|&byte| byte == 0).filter(|name| !name.is_empty()).count();
+        if count > 0 {
+            return Ok(vec![format!("{count} untracked files are left out; add `--untracked`")]);
+        }
+    }
+    if scope.base.is_some() {
+        let status = repository.git().output(["status", "--porcelain", "--untracked-files=no"])?;
+        let count = status.lines().count();
+        if count > 0 {
+            return Ok(vec![format!("{count} uncommitted files are left out: HEAD is reviewed")]);
+        }
+    }
+    Ok(Vec::new())
+}

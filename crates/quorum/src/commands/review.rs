@@ -1,0 +1,20 @@
+//! `quorum review`.
+
+use crate::cli::{Cli, Format, ReviewArgs};
+use crate::commands::plan;
+use crate::failure::Failure;
+use crate::{output, render};
+
+/// Plans the review, and says plainly that there is nobody to do it yet.
+pub(super) fn run(cli: &Cli, arguments: &ReviewArgs) -> Result<u8, Failure> {
+    let (plan, workspace) = plan::make(cli, &arguments.scope, &arguments.run)?;
+    let file = arguments.output.output.as_deref();
+    if arguments.output.format == Format::Terminal {
+        let page = render::plan::page(&plan, &workspace.roster, output::width());
+        output::text(&page, file)?;
+    }
+    Err(Failure::new("nothing was reviewed: this version plans reviews and has no reviewers yet")
+        .with_hint(
+            "`quorum plan` gives the plan alone; there is no verdict, so this is no approval",
+        ))
+}

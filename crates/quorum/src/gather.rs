@@ -1,0 +1,312 @@
+//! Reading the files of a target: what they are, what they cost, and the units they fall into.
+//!
+//! Git's answer comes in one file at a time; reading, classifying, counting and cutting is spread
+//! over the cores; and only what the plan needs is kept of a file, never its text.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use bstr::{BStr, ByteSlice};
+use quorum_index::cut::{Numbering, cut};
+use quorum_index::{Counter, TokenCache};
+use quorum_model::scope::{
+    Change, FileEntry, FileFacts, Flag, Hunk, IgnoredFile, Scope, ScopeKind,
+};
+use quorum_model::unit::{Unit, UnitKind};
+use quorum_plan::sizing::NAME_ONLY;
+use quorum_scope::attributes;
+use quorum_scope::classify::{Classified, Classifier};
+use quorum_scope::content::{Content, Contents};
+use quorum_scope::error::ScopeError;
+use quorum_scope::files::{self, ContentSource, Files, RawFile};
+use quorum_scope::ignored::IgnoreRules;
+use quorum_scope::signals;
+use rayon::iter::{ParallelBridge as _, ParallelIterator as _};
+
+use crate::failure::Failure;
+use crate::progress;
+use crate::workspace::Workspace;
+
+/// What was read: one entry of each list for every file.
+#[derive(Debug)]
+pub(crate) struct Gathered {
+    pub(crate) scope: Scope,
+    pub(crate) facts: Vec<FileFacts>,
+    pub(crate) units: Vec<Vec<Unit>>,
+}
+
+/// Reads every file of the workspace's target.
+pub(crate) fn gather(
+    workspace: &Workspace,
+    unit_limit: u64,
+    quiet: bool,
+) -> Result<Gathered, Failure> {
+    let repository = workspace.repository.as_ref();
+    let target = &workspace.target;
+    let config = &workspace.loaded.config;
+    let files = match repository {
+        Some(repository) => files::open(repository, target)?,
+        None => files::open_bare(target)?,
+    };
+    let attributes = match repository {
+        Some(repository) => attributes::of_paths(repository, &target.policy(), &files.paths)?,
+        None => std::collections::HashMap::new(),
+    };
+    let cache = open_cache(workspace, config.tokenizer);
+    let reader = Reader {
+        classifier: Classifier::new(attributes, &config.scope)?,
+        contents: Contents::new(repository),
+        counter: Counter::new(config.tokenizer),
+        cache,
+        unit_limit,
+    };
+    let rules = IgnoreRules::new(&workspace.policy().ignore_rules()?, &config.scope.ignore)?;
+    let bar = progress::files(files.paths.len(), quiet);
+    let (mut read, mut ignored) = read_all(files, &reader, &rules, named(workspace), &bar)?;
+    bar.finish_and_clear();
+    reader.cache.save();
+    read.sort_by(|a, b| a.entry.path.cmp(&b.entry.path));
+    ignored.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut gathered = Gathered {
+        scope: Scope {
+            kind: target.kind,
+            label: target.label.clone(),
+            base: target.base.clone(),
+            head: target.head.clone(),
+            files: Vec::with_capacity(read.len()),
+            ignored,
+        },
+        facts: Vec::with_capacity(read.len()),
+        units: Vec::with_capacity(read.len()),
+    };
+    for file in read {
+        gathered.scope.files.push(file.entry);
+        gathered.facts.push(file.facts);
+        gathered.units.push(file.units);
+    }
+    Ok(gathered)
+}
+
+/// Files that the user named one by one are reviewed whatever the ignore rules say.
+fn named(workspace: &Workspace) -> Vec<String> {
+    let prefix = workspace.repository.as_ref().map_or("", |repository| repository.prefix());
+    if workspace.target.kind != ScopeKind::Paths {
+        return Vec::new();
+    }
+    workspace.target.paths.iter().map(|path| format!("{prefix}{path}")).collect()
+}
+
+/// Counts are kept in `.quorum/index`; without a place for it they are counted again.
+fn open_cache(workspace: &Workspace, tokenizer: quorum_model::config::Tokenizer) -> TokenCache {
+    let root = workspace.repository.as_ref().and_then(|repository| repository.work_tree());
+    let folder = root.map(|root| root.join(".quorum/index"));
+    match folder {
+        Some(folder) if prepare(&folder).is_ok() => TokenCache::open(&folder, tokenizer),
+        _ => TokenCache::disabled(),
+    }
+}
+
+/// What Quorum writes stays out of version control; what a team writes there does not.
+const GITIGNORE: &str = "*\n!agents/\n!agents/**\n!sops/\n!sops/**\n!rules/\n!rules/**\n";
+
+/// Makes the folder, unless the repository would have it made somewhere else.
+fn prepare(folder: &Path) -> std::io::Result<()> {
+    let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    if is_link(folder) || folder.parent().is_some_and(is_link) {
+        return Err(std::io::ErrorKind::Unsupported.into());
+    }
+    std::fs::create_dir_all(folder)?;
+    let ignore = folder.with_file_name(".gitignore");
+    if ignore.symlink_metadata().is_err() {
+        std::fs::write(ignore, GITIGNORE)?;
+    }
+    Ok(())
+}
+
+/// What is kept of one file.
+struct Read {
+    entry: FileEntry,
+    facts: FileFacts,
+    units: Vec<Unit>,
+}
+
+fn read_all(
+    files: Files,
+    reader: &Reader,
+    rules: &IgnoreRules,
+    named: Vec<String>,
+    bar: &indicatif::ProgressBar,
+) -> Result<(Vec<Read>, Vec<IgnoredFile>), ScopeError> {
+    let ignored = Mutex::new(Vec::new());
+    let wanted = files.filter(|file| {
+        let Ok(file) = file else { return true };
+        let by_name = named.iter().any(|name| file.path == name.as_bytes());
+        match rules.reason(file.path.as_bstr()).filter(|_| !by_name) {
+            Some(reason) => {
+                let path = shown(file.path.as_bstr());
+                if let Ok(mut ignored) = ignored.lock() {
+                    ignored.push(IgnoredFile { path, reason });
+                }
+                false
+            }
+            None => true,
+        }
+    });
+    let read = wanted
+        .par_bridge()
+        .map(|file| {
+            let read = reader.read(file?);
+            bar.inc(1);
+            read
+        })
+        .collect::<Result<Vec<Read>, ScopeError>>()?;
+    Ok((read, ignored.into_inner().unwrap_or_default()))
+}
+
+/// What reading one file takes; shared by all threads.
+struct Reader {
+    classifier: Classifier,
+    contents: Contents,
+    counter: Counter,
+    cache: TokenCache,
+    unit_limit: u64,
+}
+
+impl Reader {
+    fn read(&self, mut file: RawFile) -> Result<Read, ScopeError> {
+        let content = self.contents.read(&file)?;
+        if file.untracked {
+            show_as_added(&mut file, &content);
+        }
+        let mut classified = self.classifier.classify(&file, &content);
+        let facts = signals::read(&file, &content, &mut classified);
+        let path: Arc<str> = shown(file.path.as_bstr());
+        let tokens = self.tokens(&file, &content, &classified);
+        let units = self.units(&path, &file, &content, &classified, tokens);
+        let entry = FileEntry {
+            path,
+            old_path: file.old_path.as_ref().map(|old| shown(old.as_bstr())),
+            change: file.change,
+            language: classified.language,
+            kind: classified.kind,
+            tokens,
+            flags: classified.flags.keys().copied().collect(),
+            flag_reasons: classified.flags,
+            hunks: file.hunks.iter().map(|(hunk, _)| *hunk).collect(),
+        };
+        Ok(Read { entry, facts, units })
+    }
+
+    /// What the file counts for: all of it at the reviewed revision, or its name.
+    fn tokens(&self, file: &RawFile, content: &Content, classified: &Classified) -> u64 {
+        if file.change == Change::Deleted {
+            return 0;
+        }
+        if classified.is_name_only() || classified.has(Flag::Submodule) {
+            return NAME_ONLY;
+        }
+        match content {
+            Content::Whole(text) => match &file.content {
+                ContentSource::Blob(id) | ContentSource::CleanWorkTree(id) => {
+                    self.cache.count(id, || self.counter.count(text))
+                }
+                _ => self.counter.count(text),
+            },
+            Content::DiffOnly => self.counter.count(&file.patch),
+            Content::Absent | Content::Unreadable(_) => NAME_ONLY,
+        }
+    }
+
+    fn units(
+        &self,
+        path: &Arc<str>,
+        file: &RawFile,
+        content: &Content,
+        classified: &Classified,
+        tokens: u64,
+    ) -> Vec<Unit> {
+        let mut units = Vec::new();
+        if !classified.is_name_only() {
+            for (hunk, body) in &file.hunks {
+                let text = file.patch.get(body.clone()).unwrap_or_default();
+                self.cut(path, UnitKind::Hunk, text, hunk.new_start, None, &mut units);
+            }
+            let whole = matches!(file.change, Change::Unchanged | Change::Unmerged);
+            if let Content::Whole(text) = content
+                && whole
+            {
+                self.cut(path, UnitKind::Span, text, 1, Some(tokens), &mut units);
+            }
+        }
+        if units.is_empty() {
+            units.push(Unit {
+                path: path.clone(),
+                kind: UnitKind::Name,
+                start_line: 0,
+                end_line: 0,
+                bytes: None,
+                tokens: NAME_ONLY.min(self.unit_limit),
+            });
+        }
+        units
+    }
+
+    fn cut(
+        &self,
+        path: &Arc<str>,
+        kind: UnitKind,
+        text: &[u8],
+        first_line: u64,
+        known: Option<u64>,
+        units: &mut Vec<Unit>,
+    ) {
+        let numbering = match kind {
+            UnitKind::Hunk => Numbering::Hunk,
+            UnitKind::Span | UnitKind::Name => Numbering::File,
+        };
+        let pieces = cut(&self.counter, text, first_line, numbering, self.unit_limit, known);
+        units.extend(pieces.into_iter().map(|piece| Unit {
+            path: path.clone(),
+            kind,
+            start_line: piece.start_line,
+            end_line: piece.end_line,
+            bytes: piece.bytes,
+            tokens: piece.tokens,
+        }));
+    }
+}
+
+/// Gives a file that git does not know the one hunk that git would give it if it did.
+fn show_as_added(file: &mut RawFile, content: &Content) {
+    let Content::Whole(text) = content else { return };
+    if text.is_empty() || text[..text.len().min(8000)].contains(&0) {
+        return;
+    }
+    let mut patch = Vec::with_capacity(text.len() + text.len() / 16);
+    let mut lines = 0;
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        patch.push(b'+');
+        patch.extend_from_slice(line);
+        lines += 1;
+    }
+    if !text.ends_with(b"\n") {
+        patch.extend_from_slice(b"\n\\ No newline at end of file\n");
+    }
+    let hunk = Hunk { old_start: 0, old_lines: 0, new_start: 1, new_lines: lines };
+    file.hunks = vec![(hunk, 0..patch.len())];
+    file.patch = patch;
+}
+
+/// A path for documents and people: bytes that are not UTF-8 read `\xNN`.
+fn shown(path: &BStr) -> Arc<str> {
+    let mut text = String::with_capacity(path.len());
+    for chunk in path.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            // Writing to a string cannot fail.
+            _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    text.into()
+}

@@ -1,0 +1,99 @@
+//! Policy files, read from where the user can trust them.
+
+use std::fs;
+use std::path::PathBuf;
+
+use quorum_config::{FILE_NAME, Origin, TextLayer};
+use quorum_plan::roster::AgentFile;
+use quorum_scope::repository::Repository;
+use quorum_scope::request::PolicySource;
+
+use crate::failure::Failure;
+
+/// Reads `quorum.toml`, `.quorumignore` and the files in `.quorum/`.
+#[derive(Debug)]
+pub(crate) struct Policy<'a> {
+    repository: Option<&'a Repository>,
+    source: PolicySource,
+}
+
+impl<'a> Policy<'a> {
+    pub(crate) fn new(repository: Option<&'a Repository>, source: PolicySource) -> Self {
+        Self { repository, source }
+    }
+
+    /// The repository's `quorum.toml`.
+    pub(crate) fn config(&self) -> Result<Option<TextLayer>, Failure> {
+        let text = self.text(FILE_NAME)?;
+        Ok(text.map(|text| TextLayer { origin: Origin::Repository(self.name(FILE_NAME)), text }))
+    }
+
+    /// The text of `.quorumignore`.
+    pub(crate) fn ignore_rules(&self) -> Result<String, Failure> {
+        Ok(self.text(".quorumignore")?.unwrap_or_default())
+    }
+
+    /// The Markdown files in a folder of `.quorum/`, by name.
+    pub(crate) fn markdown(&self, folder: &str) -> Result<Vec<AgentFile>, Failure> {
+        let folder = format!(".quorum/{folder}");
+        let mut files = Vec::new();
+        for path in self.list(&folder)? {
+            if let Some(text) = self.text(&path)? {
+                files.push(AgentFile { path: self.name(&path), text });
+            }
+        }
+        Ok(files)
+    }
+
+    /// How a file of this source is named in messages.
+    fn name(&self, path: &str) -> String {
+        match &self.source {
+            PolicySource::Commit(commit) => {
+                format!("{}:{path}", commit.get(..12).unwrap_or(commit))
+            }
+            PolicySource::WorkTree | PolicySource::Nowhere => path.to_owned(),
+        }
+    }
+
+    fn text(&self, path: &str) -> Result<Option<String>, Failure> {
+        let Some(repository) = self.repository else { return Ok(None) };
+        let bytes = match &self.source {
+            PolicySource::Nowhere => None,
+            PolicySource::Commit(commit) => repository.text_at(commit, path),
+            PolicySource::WorkTree => match repository.work_tree().map(|root| root.join(path)) {
+                Some(path) => read(path)?,
+                None => None,
+            },
+        };
+        let Some(bytes) = bytes else { return Ok(None) };
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Failure::new(format!("{}: it is not UTF-8", self.name(path))))?;
+        Ok(Some(text))
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<String>, Failure> {
+        let Some(repository) = self.repository else { return Ok(Vec::new()) };
+        let mut names = match &self.source {
+            PolicySource::Nowhere => Vec::new(),
+            PolicySource::Commit(commit) => repository.list_at(commit, folder)?,
+            PolicySource::WorkTree => {
+                let root = repository.work_tree().map(|root| root.join(folder));
+                let entries = root.and_then(|root| fs::read_dir(root).ok()).into_iter().flatten();
+                let names =
+                    entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+                names.map(|name| format!("{folder}/{name}")).collect()
+            }
+        };
+        names.retain(|name| name.ends_with(".md"));
+        names.sort();
+        Ok(names)
+    }
+}
+
+fn read(path: PathBuf) -> Result<Option<Vec<u8>>, Failure> {
+    match fs::read(&path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::new(format!("{}: {error}", path.display()))),
+    }
+}

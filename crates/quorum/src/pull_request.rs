@@ -1,0 +1,44 @@
+//! A pull request: from this clone where it has the commits, else as the host's diff.
+
+use quorum_model::config::ForgeConfig;
+use quorum_model::scope::ScopeKind;
+use quorum_scope::repository::Repository;
+use quorum_scope::request::Selection;
+
+use crate::failure::Failure;
+
+/// What a pull request stands for, and what the user should know about it.
+pub(crate) fn select(
+    repository: Option<&Repository>,
+    config: &ForgeConfig,
+    number: u64,
+) -> Result<(Selection, Vec<String>), Failure> {
+    let remote = config.remote.as_deref().unwrap_or("origin");
+    let url = repository.and_then(|repository| repository.remote_url(remote));
+    let variable = |name: &str| std::env::var(name).ok();
+    let forge = quorum_forge::connect(config, url.as_deref(), &variable)?;
+    let found = forge.pull_request(number)?;
+    let here = repository.is_some_and(|repository| {
+        repository.has_commit(&found.base_sha) && repository.has_commit(&found.head_sha)
+    });
+    if here {
+        let (base, head) = (found.base_sha, found.head_sha);
+        return Ok((Selection::PullRequest { number, base, head }, Vec::new()));
+    }
+    let diff = forge.diff(number)?;
+    let mut warnings = vec![format!(
+        "the commits of pull request {number} are not in this clone, so tokens are those of its \
+         diff; `git fetch {remote} {}` brings them",
+        found.head_sha
+    )];
+    if !diff.withheld.is_empty() {
+        warnings.push(format!(
+            "the host sent no text for {} files, which are planned by name only: {}",
+            diff.withheld.len(),
+            diff.withheld.join(", ")
+        ));
+    }
+    let label = format!("pull request {number}: {}", found.title);
+    let base = Some(found.base_sha);
+    Ok((Selection::Diff { kind: ScopeKind::Pr, label, base, text: diff.text }, warnings))
+}

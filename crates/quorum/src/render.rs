@@ -1,0 +1,6 @@
+//! Pages for people.
+
+pub(crate) mod agents;
+pub(crate) mod plan;
+pub(crate) mod size;
+pub(crate) mod style;

@@ -1,0 +1,135 @@
+//! Everything that a command works with: repository, target, configuration, reviewers.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use quorum_config::{Layers, Loaded, Origin, Setting, TextLayer};
+use quorum_plan::models::Registry;
+use quorum_plan::roster::Roster;
+use quorum_scope::repository::Repository;
+use quorum_scope::request::{self, PolicySource, Request, Selection, Target};
+
+use crate::cli::{Cli, ScopeArgs};
+use crate::failure::Failure;
+use crate::policy::Policy;
+use crate::{pull_request, stdin};
+
+/// What a command works with.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    pub(crate) repository: Option<Repository>,
+    pub(crate) target: Target,
+    pub(crate) loaded: Loaded,
+    pub(crate) roster: Roster,
+    pub(crate) registry: Registry,
+    /// What the user should know that was noticed on the way.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Workspace {
+    /// Opens what `scope` names, with configuration from where it can be trusted.
+    pub(crate) fn open(cli: &Cli, scope: &ScopeArgs, flags: Vec<Setting>) -> Result<Self, Failure> {
+        let cwd = folder(cli)?;
+        let (mut paths, piped) = take_dash(&scope.paths);
+        let diff = scope.diff.clone().or(piped);
+        let repository = match Repository::discover(&cwd) {
+            Ok(repository) => Some(repository),
+            Err(error) if diff.is_none() && scope.pr.is_none() => return Err(error.into()),
+            Err(_) => None,
+        };
+        let mut warnings = Vec::new();
+        let selection = if let Some(name) = diff {
+            let text = stdin::read_diff(&name, &cwd)?;
+            let label = if name == "-" { "standard input".to_owned() } else { name };
+            let kind = quorum_model::scope::ScopeKind::Diff;
+            Selection::Diff { kind, label, base: None, text }
+        } else if let Some(number) = scope.pr {
+            // Which revision to trust is not known before the host is asked; what a repository can
+            // set about the host does not decide where a token goes.
+            let policy = Policy::new(repository.as_ref(), PolicySource::WorkTree);
+            let loaded = load(&policy, Vec::new())?;
+            let (selection, notes) =
+                pull_request::select(repository.as_ref(), &loaded.config.forge, number)?;
+            warnings.extend(notes);
+            selection
+        } else {
+            selection(scope)
+        };
+        paths.dedup();
+        let request = Request { selection, paths };
+        let target = match &repository {
+            Some(repository) => request::resolve(repository, request)?,
+            None => Target::of_bare_diff(request)
+                .ok_or_else(|| quorum_scope::ScopeError::NoRepository(cwd.clone()))?,
+        };
+        let policy = Policy::new(repository.as_ref(), target.policy());
+        let loaded = load(&policy, flags)?;
+        let roster = Roster::load(&policy.markdown("agents")?, &loaded.config.agent)?;
+        let registry = Registry::load(&loaded.config)?;
+        Ok(Self { repository, target, loaded, roster, registry, warnings })
+    }
+
+    /// Where policy files are read from.
+    pub(crate) fn policy(&self) -> Policy<'_> {
+        Policy::new(self.repository.as_ref(), self.target.policy())
+    }
+}
+
+/// The folder that the command works in.
+pub(crate) fn folder(cli: &Cli) -> Result<PathBuf, Failure> {
+    let cwd = env::current_dir()
+        .map_err(|error| Failure::new(format!("the current folder cannot be read: {error}")))?;
+    let Some(directory) = &cli.directory else { return Ok(cwd) };
+    let folder = cwd.join(directory);
+    folder
+        .canonicalize()
+        .map_err(|error| Failure::new(format!("-C {}: {error}", directory.display())))
+}
+
+/// Loads the configuration: defaults, the user's file, the repository's, variables, flags.
+pub(crate) fn load(policy: &Policy<'_>, flags: Vec<Setting>) -> Result<Loaded, Failure> {
+    let layers = Layers {
+        user: user_layer()?,
+        repository: policy.config()?,
+        variables: env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect(),
+        flags,
+    };
+    Ok(quorum_config::load(&layers)?)
+}
+
+fn user_layer() -> Result<Option<TextLayer>, Failure> {
+    let Some(path) = quorum_config::user_file() else { return Ok(None) };
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Some(TextLayer { origin: Origin::User(shown(&path)), text })),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::new(format!("{}: {error}", path.display()))),
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// A lone `-` among the paths means a diff on standard input.
+fn take_dash(paths: &[String]) -> (Vec<String>, Option<String>) {
+    let rest = paths.iter().filter(|path| *path != "-").cloned().collect();
+    let piped = paths.iter().find(|path| *path == "-").cloned();
+    (rest, piped)
+}
+
+fn selection(scope: &ScopeArgs) -> Selection {
+    if let Some(revision) = &scope.commit {
+        Selection::Commit(revision.clone())
+    } else if let Some(range) = &scope.range {
+        Selection::Range(range.clone())
+    } else if let Some(revision) = &scope.base {
+        Selection::Base(revision.clone())
+    } else if scope.staged || scope.unstaged || scope.untracked {
+        let (staged, unstaged, untracked) = (scope.staged, scope.unstaged, scope.untracked);
+        Selection::Uncommitted { staged, unstaged, untracked }
+    } else {
+        Selection::Default
+    }
+}
