@@ -9,9 +9,9 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
     /// Keys with fixed names.
-    Table(BTreeMap<String, Node>),
+    Table(BTreeMap<String, Self>),
     /// Any names, each with the same below it.
-    Map(Box<Node>),
+    Map(Box<Self>),
     /// A value of this kind.
     Leaf(Kind),
 }

@@ -189,8 +189,8 @@ fn place_origin(layer: &TextLayer, name: &Spanned<std::borrow::Cow<'_, str>>) ->
 
 /// `file:line` of a byte in a layer's text.
 fn place(layer: &TextLayer, offset: usize) -> String {
-    let before = layer.text.as_bytes().get(..offset).unwrap_or_default();
-    let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let before = layer.text.get(..offset).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
     format!("{}:{line}", layer.origin)
 }
 

@@ -58,11 +58,9 @@ mod tests {
     /// The template is right as it stands, and also with every comment taken away.
     #[test]
     fn every_line_of_the_template_is_a_valid_setting() {
-        let set: String = TEMPLATE
-            .lines()
-            .skip_while(|line| !line.is_empty())
-            .map(|line| format!("{}\n", line.strip_prefix("# ").unwrap_or(line)))
-            .collect();
+        let settings = TEMPLATE.lines().skip_while(|line| !line.is_empty());
+        let settings = settings.map(|line| line.strip_prefix("# ").unwrap_or(line));
+        let set = settings.collect::<Vec<_>>().join("\n");
         for text in [TEMPLATE.to_owned(), set] {
             let origin = Origin::Repository("quorum.toml".to_owned());
             let layers =

@@ -160,11 +160,11 @@ pub struct Problem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TierName {
-    /// [`Tier::Simple`].
+    /// Up to 11 points.
     Simple,
-    /// [`Tier::Standard`].
+    /// 12 to 16 points.
     Standard,
-    /// [`Tier::Complex`].
+    /// From 17 points.
     Complex,
 }
 
@@ -227,10 +227,10 @@ impl FailOn {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tokenizer {
-    /// OpenAI's o200k vocabulary, exact.
+    /// The `o200k` vocabulary, exact.
     #[default]
     O200k,
-    /// OpenAI's cl100k vocabulary, exact.
+    /// The `cl100k` vocabulary, exact.
     Cl100k,
     /// Four characters to a token: quick, and off by a quarter either way.
     Chars4,

@@ -39,7 +39,9 @@ impl Groups {
                 for name in last_names(import) {
                     let Some(found) = by_stem.get(&name) else { continue };
                     if found.len() <= MOST_NAMESAKES {
-                        found.iter().for_each(|&other| union.join(index, other));
+                        for &other in found {
+                            union.join(index, other);
+                        }
                     }
                 }
             }

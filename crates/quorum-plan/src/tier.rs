@@ -230,10 +230,10 @@ fn multipliers(evidence: Evidence<'_>) -> Vec<(u32, Multiplier)> {
     found
 }
 
-fn first_with<'a>(
-    evidence: Evidence<'a>,
+fn first_with(
+    evidence: Evidence<'_>,
     mut wanted: impl FnMut(&FileEntry) -> bool,
-) -> Option<&'a FileEntry> {
+) -> Option<&FileEntry> {
     evidence.files.iter().find(|file| wanted(file))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use bstr::{BString, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 use quorum_model::scope::{Change, Hunk};
 
 use crate::diff::{PatchFile, PatchReader, unquote};
@@ -68,15 +68,30 @@ pub struct Files {
 #[derive(Debug)]
 enum Source {
     List(VecDeque<RawFile>),
-    /// Git's patches, to be matched with the entries of its raw list.
-    Stream {
-        reader: Box<PatchReader<GitStream>>,
-        entries: VecDeque<RawEntry>,
-        held: Option<PatchFile>,
-        untracked: VecDeque<RawFile>,
-        filter: PathFilter,
-    },
+    Stream(Box<Stream>),
     Done,
+}
+
+/// Git's patches, to be matched with the entries of its raw list.
+#[derive(Debug)]
+struct Stream {
+    reader: PatchReader<GitStream>,
+    entries: VecDeque<RawEntry>,
+    held: Option<PatchFile>,
+    untracked: VecDeque<RawFile>,
+    filter: PathFilter,
+}
+
+impl Stream {
+    fn step(&mut self) -> Result<Option<RawFile>, ScopeError> {
+        while let Some(entry) = self.entries.pop_front() {
+            let file = attach_patch(&mut self.reader, &mut self.held, entry)?;
+            if admitted(&self.filter, &file) {
+                return Ok(Some(file));
+            }
+        }
+        Ok(self.untracked.pop_front())
+    }
 }
 
 /// A line of `git diff --raw`.
@@ -93,12 +108,12 @@ pub fn open(repository: &Repository, target: &Target) -> Result<Files, ScopeErro
     match &target.sides {
         Sides::WholeWorkTree => {
             let files = whole_work_tree(repository, &filter)?;
-            filter.check_used(files.iter().map(|file| file.path.as_bstr()), true)?;
+            filter.check_used(&paths_of(&files), true)?;
             Ok(Files::listed(files))
         }
         Sides::WholeTree(commit) => {
             let files = whole_tree(repository, commit, &filter)?;
-            filter.check_used(files.iter().map(|file| file.path.as_bstr()), true)?;
+            filter.check_used(&paths_of(&files), true)?;
             Ok(Files::listed(files))
         }
         Sides::Patch(text) => of_patch(text, &filter),
@@ -122,27 +137,17 @@ impl Files {
     }
 
     fn step(&mut self) -> Result<Option<RawFile>, ScopeError> {
-        match &mut self.source {
-            Source::List(files) => Ok(files.pop_front()),
-            Source::Done => Ok(None),
-            Source::Stream { reader, entries, held, untracked, filter } => {
-                while let Some(entry) = entries.pop_front() {
-                    let file = attach_patch(reader, held, entry)?;
-                    if admitted(filter, &file) {
-                        return Ok(Some(file));
-                    }
-                }
-                if let Some(file) = untracked.pop_front() {
-                    return Ok(Some(file));
-                }
-                if let Source::Stream { reader, .. } =
-                    std::mem::replace(&mut self.source, Source::Done)
-                {
-                    reader.into_input().finish()?;
-                }
-                Ok(None)
-            }
+        let file = match &mut self.source {
+            Source::List(files) => files.pop_front(),
+            Source::Stream(stream) => stream.step()?,
+            Source::Done => None,
+        };
+        if file.is_none()
+            && let Source::Stream(stream) = std::mem::replace(&mut self.source, Source::Done)
+        {
+            stream.reader.into_input().finish()?;
         }
+        Ok(file)
     }
 }
 
@@ -156,6 +161,10 @@ impl Iterator for Files {
         }
         step.transpose()
     }
+}
+
+fn paths_of(files: &[RawFile]) -> Vec<&BStr> {
+    files.iter().map(|file| file.path.as_bstr()).collect()
 }
 
 fn admitted(filter: &PathFilter, file: &RawFile) -> bool {
@@ -191,12 +200,12 @@ fn changed(
         Sides::TreeToWorkTree(old) => arguments.push(old.as_str()),
         Sides::IndexToWorkTree => {}
         Sides::Nothing | Sides::WholeWorkTree | Sides::WholeTree(_) | Sides::Patch(_) => {
-            filter.check_used(untracked.iter().map(|file| file.path.as_bstr()), false)?;
+            filter.check_used(&paths_of(&untracked), false)?;
             return Ok(Files::listed(untracked));
         }
     }
     arguments.push("--");
-    let mut reader = Box::new(PatchReader::new(repository.git().stream(arguments)?));
+    let mut reader = PatchReader::new(repository.git().stream(arguments)?);
     let mut entries = VecDeque::new();
     let mut seen = HashSet::new();
     for line in reader.raw_lines()? {
@@ -210,9 +219,9 @@ fn changed(
     let paths: Vec<BString> =
         all.clone().filter(|file| admitted(&filter, file)).map(|file| file.path.clone()).collect();
     let named = all.flat_map(|file| std::iter::once(&file.path).chain(&file.old_path));
-    filter.check_used(named.map(|path| path.as_bstr()), false)?;
-    let source =
-        Source::Stream { reader, entries, held: None, untracked: untracked.into(), filter };
+    filter.check_used(&named.map(|path| path.as_bstr()).collect::<Vec<_>>(), false)?;
+    let stream = Stream { reader, entries, held: None, untracked: untracked.into(), filter };
+    let source = Source::Stream(Box::new(stream));
     Ok(Files { paths, source })
 }
 
@@ -353,7 +362,7 @@ fn of_patch(text: &[u8], filter: &PathFilter) -> Result<Files, ScopeError> {
         }
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
-    filter.check_used(files.iter().map(|file| file.path.as_bstr()), false)?;
+    filter.check_used(&paths_of(&files), false)?;
     Ok(Files::listed(files))
 }
 

@@ -68,14 +68,10 @@ impl PathFilter {
     ///
     /// With `whole_files`, everything that was named must be there. In a change, a name that is on
     /// disk may simply be unchanged.
-    pub fn check_used<'a>(
-        &self,
-        paths: impl Iterator<Item = &'a BStr> + Clone,
-        whole_files: bool,
-    ) -> Result<(), ScopeError> {
+    pub fn check_used(&self, paths: &[&BStr], whole_files: bool) -> Result<(), ScopeError> {
         for pattern in &self.patterns {
             let unchanged = matches!(pattern.matcher, Matcher::Literal { exists: true, .. });
-            if (whole_files || !unchanged) && !paths.clone().any(|path| pattern.matches(path)) {
+            if (whole_files || !unchanged) && !paths.iter().any(|path| pattern.matches(path)) {
                 return Err(ScopeError::NoSuchPath(pattern.written.clone()));
             }
         }

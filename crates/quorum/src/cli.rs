@@ -32,7 +32,7 @@ pub(crate) struct Cli {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set
+    /// On a terminal, unless `NO_COLOR` is set
     Auto,
     /// Always
     Always,
@@ -84,7 +84,7 @@ Examples:
   quorum plan 'src/**/*.go' --agents security,go
   git diff | quorum plan --diff -";
 
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(crate) struct ScopeArgs {
     /// Files, directories and globs; `-` reads a diff from standard input
     pub(crate) paths: Vec<String>,
@@ -117,6 +117,7 @@ pub(crate) struct ScopeArgs {
 const UNCOMMITTED: [&str; 3] = ["staged", "unstaged", "untracked"];
 
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct RunArgs {
     /// Use this tier instead of the one that the change scores
     #[arg(long, value_name = "TIER", value_parser = ["simple", "standard", "complex"])]

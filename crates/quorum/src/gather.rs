@@ -63,7 +63,7 @@ pub(crate) fn gather(
     };
     let rules = IgnoreRules::new(&workspace.policy().ignore_rules()?, &config.scope.ignore)?;
     let bar = progress::files(files.paths.len(), quiet);
-    let (mut read, mut ignored) = read_all(files, &reader, &rules, named(workspace), &bar)?;
+    let (mut read, mut ignored) = read_all(files, &reader, &rules, &named(workspace), &bar)?;
     bar.finish_and_clear();
     reader.cache.save();
     read.sort_by(|a, b| a.entry.path.cmp(&b.entry.path));
@@ -135,7 +135,7 @@ fn read_all(
     files: Files,
     reader: &Reader,
     rules: &IgnoreRules,
-    named: Vec<String>,
+    named: &[String],
     bar: &indicatif::ProgressBar,
 ) -> Result<(Vec<Read>, Vec<IgnoredFile>), ScopeError> {
     let ignored = Mutex::new(Vec::new());
@@ -230,13 +230,13 @@ impl Reader {
         if !classified.is_name_only() {
             for (hunk, body) in &file.hunks {
                 let text = file.patch.get(body.clone()).unwrap_or_default();
-                self.cut(path, UnitKind::Hunk, text, hunk.new_start, None, &mut units);
+                units.extend(self.cut(path, UnitKind::Hunk, text, hunk.new_start, None));
             }
             let whole = matches!(file.change, Change::Unchanged | Change::Unmerged);
             if let Content::Whole(text) = content
                 && whole
             {
-                self.cut(path, UnitKind::Span, text, 1, Some(tokens), &mut units);
+                units.extend(self.cut(path, UnitKind::Span, text, 1, Some(tokens)));
             }
         }
         if units.is_empty() {
@@ -259,21 +259,20 @@ impl Reader {
         text: &[u8],
         first_line: u64,
         known: Option<u64>,
-        units: &mut Vec<Unit>,
-    ) {
+    ) -> impl Iterator<Item = Unit> {
         let numbering = match kind {
             UnitKind::Hunk => Numbering::Hunk,
             UnitKind::Span | UnitKind::Name => Numbering::File,
         };
         let pieces = cut(&self.counter, text, first_line, numbering, self.unit_limit, known);
-        units.extend(pieces.into_iter().map(|piece| Unit {
+        pieces.into_iter().map(move |piece| Unit {
             path: path.clone(),
             kind,
             start_line: piece.start_line,
             end_line: piece.end_line,
             bytes: piece.bytes,
             tokens: piece.tokens,
-        }));
+        })
     }
 }
 

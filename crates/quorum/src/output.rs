@@ -37,13 +37,12 @@ fn terminal_width() -> Option<u16> {
 
 /// Writes `text`, which may have colours, to standard output or to `file`.
 pub(crate) fn text(text: &str, file: Option<&Path>) -> Result<(), Failure> {
-    match file {
-        Some(path) => to_file(path, |out| out.write_all(strip(text).as_bytes())),
-        None => {
-            let mut stdout = anstream::stdout().lock();
-            stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(printing)
-        }
+    if let Some(path) = file {
+        return to_file(path, |out| out.write_all(strip(text).as_bytes()));
     }
+    let mut stdout = anstream::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    written.map_err(|error| printing(&error))
 }
 
 /// Writes `value` as JSON to standard output or to `file`.
@@ -56,7 +55,7 @@ pub(crate) fn json(value: &impl Serialize, file: Option<&Path>) -> Result<(), Fa
     };
     match file {
         Some(path) => to_file(path, write),
-        None => write(&mut io::stdout().lock()).map_err(printing),
+        None => write(&mut io::stdout().lock()).map_err(|error| printing(&error)),
     }
 }
 
@@ -78,7 +77,7 @@ fn strip(text: &str) -> String {
     anstream::adapter::strip_str(text).to_string()
 }
 
-fn printing(error: io::Error) -> Failure {
+fn printing(error: &io::Error) -> Failure {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Failure::broken_pipe();
     }

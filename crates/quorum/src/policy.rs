@@ -1,7 +1,7 @@
 //! Policy files, read from where the user can trust them.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 
 use quorum_config::{FILE_NAME, Origin, TextLayer};
 use quorum_plan::roster::AgentFile;
@@ -61,7 +61,7 @@ impl<'a> Policy<'a> {
             PolicySource::Nowhere => None,
             PolicySource::Commit(commit) => repository.text_at(commit, path),
             PolicySource::WorkTree => match repository.work_tree().map(|root| root.join(path)) {
-                Some(path) => read(path)?,
+                Some(path) => read(&path)?,
                 None => None,
             },
         };
@@ -84,14 +84,14 @@ impl<'a> Policy<'a> {
                 names.map(|name| format!("{folder}/{name}")).collect()
             }
         };
-        names.retain(|name| name.ends_with(".md"));
+        names.retain(|name| Path::new(name).extension().is_some_and(|ending| ending == "md"));
         names.sort();
         Ok(names)
     }
 }
 
-fn read(path: PathBuf) -> Result<Option<Vec<u8>>, Failure> {
-    match fs::read(&path) {
+fn read(path: &Path) -> Result<Option<Vec<u8>>, Failure> {
+    match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Failure::new(format!("{}: {error}", path.display()))),

@@ -2,16 +2,16 @@ use super::*;
 use proptest::prelude::*;
 use quorum_model::config::{FailOn, Tokenizer};
 
-fn user(text: &str) -> Option<TextLayer> {
-    Some(TextLayer { origin: Origin::User("~/quorum.toml".to_owned()), text: text.to_owned() })
+fn user(text: &str) -> TextLayer {
+    TextLayer { origin: Origin::User("~/quorum.toml".to_owned()), text: text.to_owned() }
 }
 
-fn repository(text: &str) -> Option<TextLayer> {
-    Some(TextLayer { origin: Origin::Repository("quorum.toml".to_owned()), text: text.to_owned() })
+fn repository(text: &str) -> TextLayer {
+    TextLayer { origin: Origin::Repository("quorum.toml".to_owned()), text: text.to_owned() }
 }
 
 fn error(text: &str) -> ConfigError {
-    let layers = Layers { repository: repository(text), ..Layers::default() };
+    let layers = Layers { repository: Some(repository(text)), ..Layers::default() };
     load(&layers).expect_err(text)
 }
 
@@ -23,8 +23,10 @@ fn nothing_at_all_is_the_default() {
 #[test]
 fn each_layer_wins_over_the_one_below() {
     let mut layers = Layers {
-        user: user("fail_on = \"low\"\ntokenizer = \"cl100k\"\n[limits]\nmax_usd = 1\njobs = 3\n"),
-        repository: repository("# ours\nfail_on = \"medium\"\n[limits]\nmax_usd = 2.5\n"),
+        user: Some(user(
+            "fail_on = \"low\"\ntokenizer = \"cl100k\"\n[limits]\nmax_usd = 1\njobs = 3\n",
+        )),
+        repository: Some(repository("# ours\nfail_on = \"medium\"\n[limits]\nmax_usd = 2.5\n")),
         ..Layers::default()
     };
     let loaded = load(&layers).expect("it loads");
@@ -109,13 +111,15 @@ fn a_repository_does_not_choose_where_tokens_go() {
     let text = "[forge]\napi_url = \"https://example.org\"\n";
     let found = error(text);
     assert_eq!(found.to_string(), "quorum.toml:2: `forge.api_url` cannot be set by a repository");
-    assert!(load(&Layers { user: user(text), ..Layers::default() }).is_ok());
+    assert!(load(&Layers { user: Some(user(text)), ..Layers::default() }).is_ok());
 }
 
 #[test]
 fn every_key_is_listed_with_its_origin() {
-    let layers =
-        Layers { repository: repository("[models.own]\nmax_tokens = 9\n"), ..Layers::default() };
+    let layers = Layers {
+        repository: Some(repository("[models.own]\nmax_tokens = 9\n")),
+        ..Layers::default()
+    };
     let entries = load(&layers).expect("it loads").entries();
     let find = |key: &str| entries.iter().find(|entry| entry.0 == key).cloned();
     let (_, value, origin) = find("models.own.max_tokens").expect("it is listed");
@@ -129,6 +133,6 @@ proptest! {
     fn any_text_is_refused_or_loaded_without_a_panic(
         text in "([a-z_.\\[\\]=\"' 0-9\n]{0,40}|(fail_on|limits|agent|models)[.=\\[\\]\"a-z0-9\n ]{0,30}){0,4}",
     ) {
-        drop(load(&Layers { repository: repository(&text), ..Layers::default() }));
+        drop(load(&Layers { repository: Some(repository(&text)), ..Layers::default() }));
     }
 }

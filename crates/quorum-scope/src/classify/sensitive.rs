@@ -137,13 +137,10 @@ pub(super) fn set_flag(found: &mut Classified, path: &str) {
         found.set(Flag::SecuritySensitive, format!("`{word}` in the path"));
         return;
     }
-    let pair = words.windows(2).find(|pair| {
-        PAIRS
-            .iter()
-            .any(|(first, second)| pair[0] == *first && pair[1].trim_end_matches('s') == *second)
-    });
-    if let Some(pair) = pair {
-        let reason = format!("`{} {}` in the path", pair[0], pair[1]);
-        found.set(Flag::SecuritySensitive, reason);
+    let neighbours = words.iter().zip(words.iter().skip(1));
+    let mut pairs = neighbours
+        .filter(|(first, second)| PAIRS.contains(&(first.as_str(), second.trim_end_matches('s'))));
+    if let Some((first, second)) = pairs.next() {
+        found.set(Flag::SecuritySensitive, format!("`{first} {second}` in the path"));
     }
 }

@@ -42,7 +42,8 @@ fn span(text: &[u8]) -> Option<Span> {
         None => (number(text)?, 1),
     };
     // No file has so many lines; a sum of two such numbers must not overflow.
-    (start <= u64::from(u32::MAX) && lines <= u64::from(u32::MAX)).then_some(Span { start, lines })
+    let possible = |number: u64| u32::try_from(number).is_ok();
+    (possible(start) && possible(lines)).then_some(Span { start, lines })
 }
 
 fn number(text: &[u8]) -> Option<u64> {

@@ -56,17 +56,7 @@ pub(crate) struct Claim {
 }
 
 fn explain(cli: &Cli, arguments: &AgentsArgs, path: &str) -> Result<u8, Failure> {
-    let scope = ScopeArgs {
-        paths: vec![path.to_owned()],
-        staged: false,
-        unstaged: false,
-        untracked: false,
-        commit: None,
-        range: None,
-        base: None,
-        diff: None,
-        pr: None,
-    };
+    let scope = ScopeArgs { paths: vec![path.to_owned()], ..ScopeArgs::default() };
     let workspace = Workspace::open(cli, &scope, Vec::new())?;
     let gathered = gather::gather(&workspace, u64::MAX, cli.quiet)?;
     let file = match gathered.scope.files.as_slice() {

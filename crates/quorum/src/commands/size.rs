@@ -20,17 +20,7 @@ use crate::workspace::Workspace;
 use crate::{output, render};
 
 pub(super) fn run(cli: &Cli, arguments: &SizeArgs) -> Result<u8, Failure> {
-    let scope = ScopeArgs {
-        paths: arguments.paths.clone(),
-        staged: false,
-        unstaged: false,
-        untracked: false,
-        commit: None,
-        range: None,
-        base: None,
-        diff: None,
-        pr: None,
-    };
+    let scope = ScopeArgs { paths: arguments.paths.clone(), ..ScopeArgs::default() };
     let flags = arguments.tokenizer.clone().map(|name| Setting {
         flag: "--tokenizer".to_owned(),
         key: "tokenizer".to_owned(),

@@ -191,7 +191,7 @@ fn files(page: &mut String, plan: &Plan, width: usize) -> std::fmt::Result {
     order.sort_by_key(|file| (priority::of(file), std::cmp::Reverse(file.tokens)));
     writeln!(page)?;
     writeln!(page, "{}", heading("Files, most urgent first"))?;
-    let path_width = (width / 2).clamp(24, 60);
+    let path_width = (width * 2 / 5).clamp(24, 60);
     for file in order.iter().take(MOST_FILES) {
         let path = shorten(&file.path, path_width);
         let what = format!("{} {}", change(file), flags(file));

@@ -43,7 +43,7 @@ fn a_modified_file() {
     let file = one(MODIFIED);
     assert_eq!(names(&file), (Some("src/a.rs"), Some("src/a.rs")));
     assert_eq!(file.change, Some(Change::Modified));
-    assert_eq!(file.new_id.as_ref().map(|id| id.to_string()), Some("89abcde".to_owned()));
+    assert_eq!(file.new_id.as_ref().map(ToString::to_string), Some("89abcde".to_owned()));
     let hunks: Vec<Hunk> = file.hunks.iter().map(|hunk| hunk.hunk).collect();
     assert_eq!(
         hunks,

@@ -1,0 +1,10 @@
+//! End-to-end tests: the real binary on real repositories.
+
+mod agents;
+mod bad_input;
+mod config;
+mod plan;
+mod pull_request;
+mod sandbox;
+mod scope;
+mod size;
