@@ -3,7 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::thread::{self, JoinHandle};
 
 use bstr::{BString, ByteSlice};
 
@@ -104,7 +105,8 @@ impl Git {
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(ScopeError::NoGit)?;
         let stdout = child.stdout.take().map(|stdout| BufReader::with_capacity(1 << 16, stdout));
-        Ok(GitStream { child, stdout, command: describe(&command) })
+        let complaints = child.stderr.take().map(|stderr| thread::spawn(move || drain(stderr)));
+        Ok(GitStream { child, stdout, complaints, command: describe(&command) })
     }
 
     /// Git with standard input and output connected, for a conversation.
@@ -160,6 +162,9 @@ fn names_a_program(name: &[u8]) -> bool {
 pub struct GitStream {
     child: Child,
     stdout: Option<BufReader<ChildStdout>>,
+    /// Reads what git complains about all the while: a warning for each of 5,000 files would fill
+    /// the pipe, and git would wait for a reader forever.
+    complaints: Option<JoinHandle<Vec<u8>>>,
     command: String,
 }
 
@@ -167,16 +172,30 @@ impl GitStream {
     /// Waits for git to end; an error when it failed.
     pub fn finish(mut self) -> Result<(), ScopeError> {
         drop(self.stdout.take());
-        let mut message = Vec::new();
-        if let Some(mut stderr) = self.child.stderr.take() {
-            drop(stderr.read_to_end(&mut message));
-        }
         let status = self.child.wait().map_err(ScopeError::NoGit)?;
         if status.success() {
             return Ok(());
         }
-        Err(ScopeError::Git { command: self.command, message: first_line(&message) })
+        let complaints = self.complaints.take().and_then(|reader| reader.join().ok());
+        let message = first_line(&complaints.unwrap_or_default());
+        Err(ScopeError::Git { command: self.command.clone(), message })
     }
+}
+
+impl Drop for GitStream {
+    fn drop(&mut self) {
+        // After `finish` both do nothing; after an error nobody wants the rest.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Reads `stderr` to its end and keeps its beginning.
+fn drain(mut stderr: ChildStderr) -> Vec<u8> {
+    let mut kept = Vec::new();
+    drop(stderr.by_ref().take(1 << 14).read_to_end(&mut kept));
+    drop(std::io::copy(&mut stderr, &mut std::io::sink()));
+    kept
 }
 
 impl Read for GitStream {

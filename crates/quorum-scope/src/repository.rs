@@ -105,21 +105,26 @@ impl Repository {
     pub fn default_branch(&self) -> Option<String> {
         let mut refs = vec!["refs/remotes/origin/HEAD".to_owned()];
         for folder in ["refs/remotes/origin/", "refs/heads/"] {
-            refs.extend(
-                ["main", "master", "trunk", "develop"].map(|name| format!("{folder}{name}")),
-            );
+            let names = ["main", "master", "trunk", "develop"];
+            refs.extend(names.map(|name| format!("{folder}{name}")));
         }
-        let mut arguments = vec!["for-each-ref".to_owned(), "--format=%(refname)".to_owned()];
+        let format = "--format=%(refname) %(symref:short)".to_owned();
+        let mut arguments = vec!["for-each-ref".to_owned(), format];
         arguments.extend(refs.iter().cloned());
         let known = self.git.line(arguments).ok()?;
-        let found = refs.into_iter().find(|name| known.lines().any(|line| line == name))?;
-        let short = found.strip_prefix("refs/remotes/").or(found.strip_prefix("refs/heads/"));
-        Some(short.unwrap_or(&found).to_owned())
+        let known: Vec<(&str, &str)> =
+            known.lines().filter_map(|line| line.split_once(' ')).collect();
+        let (name, points_to) = refs
+            .iter()
+            .find_map(|wanted| known.iter().find(|(name, _)| name == wanted).copied())?;
+        let short = name.strip_prefix("refs/remotes/").or(name.strip_prefix("refs/heads/"));
+        let short = if points_to.is_empty() { short.unwrap_or(name) } else { points_to };
+        Some(short.to_owned())
     }
 
-    /// The branch that is checked out; absent on a detached head.
-    pub fn branch(&self) -> Option<String> {
-        self.git.line(["symbolic-ref", "--quiet", "--short", "HEAD"]).ok()
+    /// Whether history was cut off when the repository was cloned.
+    pub fn is_shallow(&self) -> bool {
+        self.git.line(["rev-parse", "--is-shallow-repository"]).is_ok_and(|answer| answer == "true")
     }
 
     /// The text of `path` at `revision`; absent when it is not there.

@@ -18,13 +18,19 @@ Start here:
 Exit codes: 0 approved, 1 changes requested or blocked, 2 incomplete, or an error that says why.")]
 pub(crate) struct Cli {
     /// Run as if started in this folder
-    #[arg(short = 'C', value_name = "DIR", global = true)]
+    #[arg(short = 'C', value_name = "DIR", global = true, help_heading = "Everywhere")]
     pub(crate) directory: Option<PathBuf>,
-    /// When to colour the output
-    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    /// When to colour the output; `auto` is on a terminal, unless `NO_COLOR` is set
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        global = true,
+        help_heading = "Everywhere"
+    )]
     pub(crate) color: Color,
     /// Say nothing on standard error but errors
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = "Everywhere")]
     pub(crate) quiet: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -32,11 +38,8 @@ pub(crate) struct Cli {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless `NO_COLOR` is set
     Auto,
-    /// Always
     Always,
-    /// Never
     Never,
 }
 
@@ -174,7 +177,7 @@ pub(crate) struct RunArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct OutputArgs {
-    /// What the output is for
+    /// For people, or for programs
     #[arg(long, value_name = "FORMAT", default_value = "terminal")]
     pub(crate) format: Format,
     /// Write the output to a file instead of standard output
@@ -184,9 +187,7 @@ pub(crate) struct OutputArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people
     Terminal,
-    /// For programs; the schemas are in schemas/
     Json,
 }
 

@@ -65,9 +65,15 @@ pub(super) fn sops(workspace: &Workspace) -> Result<Vec<sop::Sop>, Failure> {
 
 /// Says what the chosen scope leaves out that the user may expect in it.
 fn left_out(workspace: &Workspace, scope: &ScopeArgs) -> Result<Vec<String>, Failure> {
-    let Some(repository) = workspace.repository.as_ref().filter(|r| r.work_tree().is_some()) else {
+    let Some(repository) = &workspace.repository else { return Ok(Vec::new()) };
+    if scope.commit.is_some() && workspace.target.base.is_none() && repository.is_shallow() {
+        let text = "the clone is shallow and lacks the commit's parent: every file counts as \
+                    added; `git fetch --deepen 1` brings the parent";
+        return Ok(vec![text.to_owned()]);
+    }
+    if repository.work_tree().is_none() {
         return Ok(Vec::new());
-    };
+    }
     if scope.unstaged && !scope.untracked {
         let listed =
             repository.git().output(["ls-files", "--others", "--exclude-standard", "-z"])?;

@@ -288,6 +288,22 @@ fn programs_of_a_repository_are_not_started() {
 }
 
 #[test]
+fn a_git_that_warns_about_every_file_does_not_block() {
+    let sandbox = Sandbox::new();
+    let name =
+        |index: u32| format!("a rather long folder name to fill the pipe sooner/{index}.txt");
+    for index in 0..900 {
+        sandbox.write(&name(index), "one\n");
+    }
+    sandbox.commit("many");
+    sandbox.git(&["config", "core.autocrlf", "true"]);
+    for index in 0..900 {
+        sandbox.write(&name(index), "one\ntwo\n");
+    }
+    assert_eq!(paths(&sandbox.plan(&["--unstaged", "--tokenizer", "chars4"])).len(), 900);
+}
+
+#[test]
 fn a_closed_pipe_is_no_panic() {
     let sandbox = Sandbox::new();
     let output = sandbox.quorum_with(&["plan", "--format", "json"], |command| {
