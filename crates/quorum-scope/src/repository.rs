@@ -101,8 +101,9 @@ impl Repository {
         self.git.line(["hash-object", "-t", "tree", "/dev/null"])
     }
 
-    /// The branch that others are measured against: the remote's where there is one.
-    pub fn default_branch(&self) -> Option<String> {
+    /// The branch that others are measured against, the remote's where there is one: its full name,
+    /// which no tag can take, and the name that people know it by.
+    pub fn default_branch(&self) -> Option<(String, String)> {
         let mut refs = vec!["refs/remotes/origin/HEAD".to_owned()];
         for folder in ["refs/remotes/origin/", "refs/heads/"] {
             let names = ["main", "master", "trunk", "develop"];
@@ -119,7 +120,7 @@ impl Repository {
             .find_map(|wanted| known.iter().find(|(name, _)| name == wanted).copied())?;
         let short = name.strip_prefix("refs/remotes/").or(name.strip_prefix("refs/heads/"));
         let short = if points_to.is_empty() { short.unwrap_or(name) } else { points_to };
-        Some(short.to_owned())
+        Some((name.to_owned(), short.to_owned()))
     }
 
     /// Whether history was cut off when the repository was cloned.

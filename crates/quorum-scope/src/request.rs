@@ -182,8 +182,8 @@ fn default_target(repository: &Repository) -> Result<Target, ScopeError> {
     if repository.work_tree().is_none() {
         return whole(repository, ScopeKind::All, "the whole repository".to_owned());
     }
-    if let Some(branch) = repository.default_branch()
-        && let Ok(tip) = repository.commit(&branch)
+    if let Some((name, branch)) = repository.default_branch()
+        && let Ok(tip) = repository.commit(&name)
         && let Ok(base) = repository.merge_base(&tip, &head)
         && base != head
     {

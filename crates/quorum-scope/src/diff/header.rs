@@ -99,14 +99,24 @@ const PREFIXES: [(&[u8], &[u8]); 9] = [
     (b"2/", b"1/"),
 ];
 
-/// Both names without git's prefixes, where both have them.
+/// Both names without the prefixes that tell the old from the new.
 pub(super) fn strip_prefixes<'a>(old: &'a [u8], new: &'a [u8]) -> (&'a [u8], &'a [u8]) {
     for (before, after) in PREFIXES {
         if let (Some(old), Some(new)) = (old.strip_prefix(before), new.strip_prefix(after)) {
             return (old, new);
         }
     }
-    (old, new)
+    // Any other prefix, such as the two folders that `diff -r` compares: what follows is the same.
+    match (after_first(old), after_first(new)) {
+        (Some(a), Some(b)) if a == b && old != new => (a, b),
+        _ => (old, new),
+    }
+}
+
+/// What follows the first folder of a path.
+fn after_first(name: &[u8]) -> Option<&[u8]> {
+    let (_, rest) = name.split_once_str("/")?;
+    (!rest.is_empty()).then_some(rest)
 }
 
 /// One name without git's prefix, where the other side is `/dev/null`.

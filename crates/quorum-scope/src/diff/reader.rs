@@ -83,6 +83,18 @@ impl PatchFile {
             self.old_path = (self.change != Some(Change::Added)).then(|| BString::from(old));
             self.new_path = (self.change != Some(Change::Deleted)).then(|| BString::from(new));
         }
+        // Without git's words, a file that comes from nothing or becomes nothing shows in its hunk.
+        if self.git_header.is_none()
+            && let [only] = self.hunks.as_slice()
+            && self.old_path.is_some()
+            && self.new_path.is_some()
+        {
+            match only.hunk {
+                Hunk { old_start: 0, old_lines: 0, .. } => self.old_path = None,
+                Hunk { new_start: 0, new_lines: 0, .. } => self.new_path = None,
+                _ => {}
+            }
+        }
         if self.change.is_none() {
             self.change = Some(match (&self.old_path, &self.new_path) {
                 (None, Some(_)) => Change::Added,
@@ -218,6 +230,13 @@ impl<R: BufRead> PatchReader<R> {
         let (old, new) = (header::file_name(old), header::file_name(&new));
         // `rename from` and its like are exact already, and the combined form has them as well.
         if file.old_path.is_some() && file.new_path.is_some() {
+            return Ok(());
+        }
+        // The `diff --git` line has both names even where one of these is /dev/null.
+        if let Some((a, b)) = file.git_header.as_ref().and_then(|text| header::git_names(text)) {
+            let (a, b) = header::strip_prefixes(&a, &b);
+            file.old_path = old.map(|_| BString::from(a));
+            file.new_path = new.map(|_| BString::from(b));
             return Ok(());
         }
         (file.old_path, file.new_path) = match (old, new) {

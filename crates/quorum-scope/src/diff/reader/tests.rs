@@ -131,9 +131,26 @@ Index: svn.txt
 +x
 ";
     let files = read(text).expect("the diff parses");
-    assert_eq!(names(&files[0]), (Some("old/a.c"), Some("new/a.c")));
-    assert_eq!(names(&files[1]), (Some("svn.txt"), Some("svn.txt")));
+    assert_eq!(names(&files[0]), (Some("a.c"), Some("a.c")));
+    assert_eq!(names(&files[1]), (None, Some("svn.txt")));
+    assert_eq!(files[1].change, Some(Change::Added));
     assert!(files[0].text.ends_with(b"\\ No newline at end of file\n"));
+}
+
+#[test]
+fn prefixes_of_any_kind() {
+    let body = "@@ -1 +1 @@\n-a\n+b\n";
+    for (old, new) in [("a/", "b/"), ("", ""), ("i/", "w/"), ("OLD/", "NEW/"), ("c/", "i/")] {
+        let changed = format!(
+            "diff --git {old}a/x y {new}a/x y\n--- {old}a/x y\t\n+++ {new}a/x y\t\n{body}"
+        );
+        assert_eq!(names(&one(&changed)), (Some("a/x y"), Some("a/x y")), "{changed}");
+        let added = format!(
+            "diff --git {old}a/x {new}a/x\nnew file mode 100644\n--- /dev/null\n+++ {new}a/x\n\
+             @@ -0,0 +1 @@\n+b\n"
+        );
+        assert_eq!(names(&one(&added)), (None, Some("a/x")), "{added}");
+    }
 }
 
 #[test]
