@@ -10,7 +10,8 @@ pub struct Piece {
     pub start_line: u64,
     /// Last line.
     pub end_line: u64,
-    /// The bytes of the text, where the piece is a part of one line.
+    /// The bytes of the text, where lines alone do not say which piece it is: a part of one line, or
+    /// removed lines, which have no number in the new file.
     pub bytes: Option<ByteRange>,
     /// Its tokens.
     pub tokens: u64,
@@ -21,8 +22,10 @@ pub struct Piece {
 pub enum Numbering {
     /// Every line counts.
     File,
-    /// The text of a diff's hunk: removed lines and remarks have no number in the new file.
+    /// The text of a diff's hunk, by the new file: removed lines and remarks have no number there.
     Hunk,
+    /// The text of a diff's hunk, by the old file: for a file that is gone.
+    OldHunk,
 }
 
 impl Numbering {
@@ -30,6 +33,7 @@ impl Numbering {
         match self {
             Self::File => true,
             Self::Hunk => !matches!(line.first(), Some(b'-' | b'\\')),
+            Self::OldHunk => !matches!(line.first(), Some(b'+' | b'\\')),
         }
     }
 }
@@ -67,11 +71,10 @@ pub fn cut(
         pending: Vec::new(),
         pending_tokens: 0,
         next_line: first_line,
+        offset: 0,
     };
-    let mut offset = 0;
     for line in lines(text) {
-        cutter.push(line, offset, numbering.counts(line));
-        offset += line.len();
+        cutter.push(line, numbering.counts(line));
     }
     cutter.flush(cutter.pending.len());
     cutter.pieces
@@ -83,6 +86,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// A line that waits for its piece to be full.
 struct Pending {
+    length: usize,
     tokens: u64,
     counts: bool,
     blank: bool,
@@ -96,14 +100,16 @@ struct Cutter<'a> {
     pending: Vec<Pending>,
     pending_tokens: u64,
     next_line: u64,
+    /// Where the first pending line starts.
+    offset: usize,
 }
 
 impl Cutter<'_> {
-    fn push(&mut self, line: &[u8], offset: usize, counts: bool) {
+    fn push(&mut self, line: &[u8], counts: bool) {
         let tokens = self.counter.count(line);
         if tokens > self.limit {
             self.flush(self.pending.len());
-            self.cut_line(line, offset, counts);
+            self.cut_line(line, counts);
             return;
         }
         while self.pending_tokens + tokens > self.limit {
@@ -111,6 +117,7 @@ impl Cutter<'_> {
         }
         self.pending_tokens += tokens;
         self.pending.push(Pending {
+            length: line.len(),
             tokens,
             counts,
             blank: line.trim_ascii().is_empty(),
@@ -136,21 +143,22 @@ impl Cutter<'_> {
         let tokens: u64 = lines.iter().map(|line| line.tokens).sum();
         let numbered = lines.iter().filter(|line| line.counts).count() as u64;
         self.pending_tokens -= tokens;
-        self.emit(numbered, None, tokens);
-    }
-
-    fn emit(&mut self, numbered: u64, bytes: Option<ByteRange>, tokens: u64) {
-        let (start_line, end_line) = match numbered {
+        let start = self.offset;
+        self.offset += lines.iter().map(|line| line.length).sum::<usize>();
+        let bytes = ByteRange { start: start as u64, end: self.offset as u64 };
+        self.pieces.push(Piece {
+            start_line: self.next_line,
             // Only removed lines: they stand before the next line that is left.
-            0 => (self.next_line, self.next_line),
-            _ => (self.next_line, self.next_line + numbered - 1),
-        };
+            end_line: self.next_line + numbered.saturating_sub(1),
+            bytes: (numbered == 0).then_some(bytes),
+            tokens,
+        });
         self.next_line += numbered;
-        self.pieces.push(Piece { start_line, end_line, bytes, tokens });
     }
 
     /// Cuts one line that is too long for any piece.
-    fn cut_line(&mut self, line: &[u8], offset: usize, counts: bool) {
+    fn cut_line(&mut self, line: &[u8], counts: bool) {
+        let offset = self.offset;
         let mut start = 0;
         // Four bytes are a token more often than not; what is still too large is halved.
         let mut step = usize::try_from(self.limit.saturating_mul(4)).unwrap_or(usize::MAX);
@@ -174,6 +182,7 @@ impl Cutter<'_> {
             start += length;
         }
         self.next_line += u64::from(counts);
+        self.offset += line.len();
     }
 }
 
@@ -216,6 +225,12 @@ mod tests {
         let pieces = cut(&counter(), hunk.as_bytes(), 10, Numbering::Hunk, 4, None);
         let spans: Vec<_> = pieces.iter().map(|p| (p.start_line, p.end_line)).collect();
         assert_eq!(spans, [(10, 10), (11, 11), (11, 11), (11, 11), (12, 12)]);
+        let removed: Vec<_> = pieces.iter().filter_map(|piece| piece.bytes).collect();
+        assert_eq!(removed, [ByteRange { start: 9, end: 22 }, ByteRange { start: 22, end: 35 }]);
+        let gone = "-one and one\n-two and two\n";
+        let pieces = cut(&counter(), gone.as_bytes(), 1, Numbering::OldHunk, 4, None);
+        let spans: Vec<_> = pieces.iter().map(|p| (p.start_line, p.end_line, p.bytes)).collect();
+        assert_eq!(spans, [(1, 1, None), (2, 2, None)]);
     }
 
     #[test]

@@ -12,11 +12,12 @@ pub struct Unit {
     pub path: Arc<str>,
     /// What the reviewer is shown.
     pub kind: UnitKind,
-    /// First line, in the new file; 0 where the unit has no line there.
+    /// First line, in the new file, or in the old one of a deleted file; 0 for a name alone.
     pub start_line: u64,
-    /// Last line, in the new file.
+    /// Last line.
     pub end_line: u64,
-    /// Where a line is too long for one unit: the bytes of it that this unit holds.
+    /// Where lines alone do not tell which piece it is, the bytes of the text: a part of one long
+    /// line, or removed lines, which have no number in the new file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<ByteRange>,
     /// Tokens that the unit costs to show.

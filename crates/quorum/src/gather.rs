@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use bstr::{BStr, ByteSlice};
-use quorum_index::cut::{Numbering, cut};
+use quorum_index::cut::{Numbering, Piece, cut};
 use quorum_index::{Counter, TokenCache};
 use quorum_model::scope::{
     Change, FileEntry, FileFacts, Flag, Hunk, IgnoredFile, Scope, ScopeKind,
@@ -226,17 +226,24 @@ impl Reader {
         classified: &Classified,
         tokens: u64,
     ) -> Vec<Unit> {
+        let limit = self.unit_limit;
         let mut units = Vec::new();
         if !classified.is_name_only() {
             for (hunk, body) in &file.hunks {
                 let text = file.patch.get(body.clone()).unwrap_or_default();
-                units.extend(self.cut(path, UnitKind::Hunk, text, hunk.new_start, None));
+                let (first_line, numbering) = match file.change {
+                    Change::Deleted => (hunk.old_start, Numbering::OldHunk),
+                    _ => (hunk.new_start, Numbering::Hunk),
+                };
+                let pieces = cut(&self.counter, text, first_line, numbering, limit, None);
+                units.extend(pieces.into_iter().map(|piece| unit(path, UnitKind::Hunk, &piece)));
             }
             let whole = matches!(file.change, Change::Unchanged | Change::Unmerged);
             if let Content::Whole(text) = content
                 && whole
             {
-                units.extend(self.cut(path, UnitKind::Span, text, 1, Some(tokens)));
+                let pieces = cut(&self.counter, text, 1, Numbering::File, limit, Some(tokens));
+                units.extend(pieces.into_iter().map(|piece| unit(path, UnitKind::Span, &piece)));
             }
         }
         if units.is_empty() {
@@ -246,33 +253,21 @@ impl Reader {
                 start_line: 0,
                 end_line: 0,
                 bytes: None,
-                tokens: NAME_ONLY.min(self.unit_limit),
+                tokens: NAME_ONLY.min(limit),
             });
         }
         units
     }
+}
 
-    fn cut(
-        &self,
-        path: &Arc<str>,
-        kind: UnitKind,
-        text: &[u8],
-        first_line: u64,
-        known: Option<u64>,
-    ) -> impl Iterator<Item = Unit> {
-        let numbering = match kind {
-            UnitKind::Hunk => Numbering::Hunk,
-            UnitKind::Span | UnitKind::Name => Numbering::File,
-        };
-        let pieces = cut(&self.counter, text, first_line, numbering, self.unit_limit, known);
-        pieces.into_iter().map(move |piece| Unit {
-            path: path.clone(),
-            kind,
-            start_line: piece.start_line,
-            end_line: piece.end_line,
-            bytes: piece.bytes,
-            tokens: piece.tokens,
-        })
+fn unit(path: &Arc<str>, kind: UnitKind, piece: &Piece) -> Unit {
+    Unit {
+        path: path.clone(),
+        kind,
+        start_line: piece.start_line,
+        end_line: piece.end_line,
+        bytes: piece.bytes,
+        tokens: piece.tokens,
     }
 }
 

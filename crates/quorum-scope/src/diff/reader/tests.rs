@@ -141,9 +141,8 @@ Index: svn.txt
 fn prefixes_of_any_kind() {
     let body = "@@ -1 +1 @@\n-a\n+b\n";
     for (old, new) in [("a/", "b/"), ("", ""), ("i/", "w/"), ("OLD/", "NEW/"), ("c/", "i/")] {
-        let changed = format!(
-            "diff --git {old}a/x y {new}a/x y\n--- {old}a/x y\t\n+++ {new}a/x y\t\n{body}"
-        );
+        let changed =
+            format!("diff --git {old}a/x y {new}a/x y\n--- {old}a/x y\t\n+++ {new}a/x y\t\n{body}");
         assert_eq!(names(&one(&changed)), (Some("a/x y"), Some("a/x y")), "{changed}");
         let added = format!(
             "diff --git {old}a/x {new}a/x\nnew file mode 100644\n--- /dev/null\n+++ {new}a/x\n\
