@@ -14,27 +14,23 @@ const LONGEST_STRETCH: usize = 64 * 1024;
 const PIECE: usize = 8 * 1024;
 
 /// Counts tokens in one way.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Counter {
     tokenizer: Tokenizer,
-    vocabulary: Option<&'static CoreBpe>,
-}
-
-impl std::fmt::Debug for Counter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Counter").field("tokenizer", &self.tokenizer).finish_non_exhaustive()
-    }
 }
 
 impl Counter {
-    /// A counter; loads the embedded vocabulary the first time, which takes about 0.1 s.
+    /// A counter. Its first count loads the embedded vocabulary, which takes about 0.1 s.
     pub fn new(tokenizer: Tokenizer) -> Self {
-        let name = match tokenizer {
-            Tokenizer::O200k => Some("o200k_base"),
-            Tokenizer::Cl100k => Some("cl100k_base"),
+        Self { tokenizer }
+    }
+
+    fn vocabulary(self) -> Option<&'static CoreBpe> {
+        match self.tokenizer {
+            Tokenizer::O200k => tiktoken::get_encoding("o200k_base"),
+            Tokenizer::Cl100k => tiktoken::get_encoding("cl100k_base"),
             Tokenizer::Chars4 => None,
-        };
-        Self { tokenizer, vocabulary: name.and_then(tiktoken::get_encoding) }
+        }
     }
 
     /// How it counts.
@@ -48,17 +44,27 @@ impl Counter {
     /// Exact for any text whose lines are shorter than 64 KiB; a longer stretch is counted in
     /// pieces, which can add a token for every 8 KiB of it.
     pub fn count(&self, text: &[u8]) -> u64 {
-        stretches(text).map(|stretch| self.count_stretch(stretch)).sum()
+        let vocabulary = self.vocabulary();
+        let mut total = 0;
+        let mut last: (&[u8], u64) = (&[], 0);
+        for stretch in stretches(text) {
+            // Megabytes of one character are the slowest text there is, and all pieces are the same.
+            if stretch != last.0 {
+                last = (stretch, count_stretch(vocabulary, stretch));
+            }
+            total += last.1;
+        }
+        total
     }
+}
 
-    fn count_stretch(&self, text: &[u8]) -> u64 {
-        let text = text.to_str_lossy();
-        let tokens = match self.vocabulary {
-            Some(vocabulary) => vocabulary.count(&text),
-            None => text.chars().count().div_ceil(4),
-        };
-        tokens as u64
-    }
+fn count_stretch(vocabulary: Option<&CoreBpe>, text: &[u8]) -> u64 {
+    let text = text.to_str_lossy();
+    let tokens = match vocabulary {
+        Some(vocabulary) => vocabulary.count(&text),
+        None => text.chars().count().div_ceil(4),
+    };
+    tokens as u64
 }
 
 /// Cuts `text` where that cannot change the count, and inside a stretch only when it is too long.
@@ -82,12 +88,12 @@ fn stretch_len(text: &[u8]) -> usize {
         return text.len();
     }
     let window = &text[..LONGEST_STRETCH];
-    let safe = memrchr_boundary(window, text);
+    let safe = last_boundary(window, text);
     safe.unwrap_or_else(|| char_boundary_before(text, PIECE))
 }
 
 /// The last place in `window` after a line feed and before something that is not white space.
-fn memrchr_boundary(window: &[u8], text: &[u8]) -> Option<usize> {
+fn last_boundary(window: &[u8], text: &[u8]) -> Option<usize> {
     let mut end = window.len();
     while let Some(feed) = window[..end].rfind_byte(b'\n') {
         if text.get(feed + 1).is_some_and(u8::is_ascii_graphic) {

@@ -162,10 +162,15 @@ impl Cutter<'_> {
         let mut start = 0;
         // Four bytes are a token more often than not; what is still too large is halved.
         let mut step = usize::try_from(self.limit.saturating_mul(4)).unwrap_or(usize::MAX);
+        let mut last: (&[u8], u64) = (&[], 0);
         while start < line.len() {
             let rest = &line[start..];
             let length = char_boundary_before(rest, step.max(1));
-            let tokens = self.counter.count(&rest[..length]);
+            // As in counting: pieces of one character are slow, and all the same.
+            if rest[..length] != *last.0 {
+                last = (&rest[..length], self.counter.count(&rest[..length]));
+            }
+            let tokens = last.1;
             if tokens > self.limit && length > 1 {
                 step = length / 2;
                 continue;

@@ -58,11 +58,13 @@ impl PlanError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::UnknownAgent { name, known } | Self::UnknownProvider { name, known } => {
-                let nearest = known.iter().max_by(|a, b| {
-                    let score = |known: &str| strsim::jaro_winkler(known, name);
-                    score(a).total_cmp(&score(b))
-                })?;
-                Some(format!("did you mean `{nearest}`? There are: {}", known.join(", ")))
+                let score = |known: &String| strsim::jaro_winkler(known, name);
+                let nearest = known.iter().max_by(|a, b| score(a).total_cmp(&score(b)))?;
+                let all = known.join(", ");
+                if score(nearest) > 0.7 {
+                    return Some(format!("did you mean `{nearest}`? There are: {all}"));
+                }
+                Some(format!("there are: {all}"))
             }
             Self::DisabledAgent(name) => Some(format!("remove `agent.{name}.enabled = false`")),
             Self::NoModel(_) => {

@@ -195,7 +195,7 @@ impl Planner<'_> {
     /// The most urgent files first, and among equals those that belong together.
     fn reading_order(&self, files: &[usize]) -> Vec<usize> {
         let mut order = files.to_vec();
-        order.sort_by_key(|&index| {
+        order.sort_by_cached_key(|&index| {
             (priority::of(&self.scope.files[index]), self.groups.group(index), index)
         });
         order

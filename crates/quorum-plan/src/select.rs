@@ -64,7 +64,7 @@ pub fn select<'a>(
         }
     }
     for agent in &mut agents {
-        agent.files.sort_by_key(|&index| (priority::of(&files[index]), index));
+        agent.files.sort_by_cached_key(|&index| (priority::of(&files[index]), index));
     }
     let rank = |agent: &Selected<'_>| {
         let name = &agent.member.agent.name;

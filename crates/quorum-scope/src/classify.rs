@@ -115,7 +115,8 @@ impl Classifier {
         }
         match said.vendored {
             Some(true) => found.set(Flag::Vendored, "linguist-vendored in .gitattributes"),
-            // Linguist leaves a repository's own automation out of its statistics this way.
+            // Linguist leaves a repository's own settings out of its statistics this way.
+            None if path.rsplit('/').next().is_some_and(|name| name.starts_with('.')) => {}
             None if path.starts_with(".github/") => {}
             None if linguist::is_vendored(path).unwrap_or(false) => {
                 found.set(Flag::Vendored, "a path that third-party code is kept under");

@@ -95,7 +95,8 @@ impl ScopeError {
             Self::BadPattern { .. } => "`*` stays in one folder, `**` crosses folders",
             Self::Bare => "use `--commit`, `--range` or `--base` here",
             Self::Diff(_) => "make the diff with `git diff` or `diff -u`, and do not edit it",
-            Self::Read { .. } | Self::Git { .. } => return None,
+            Self::Git { .. } => "run the same git command by hand to see all that it says",
+            Self::Read { .. } => return None,
         };
         Some(hint.to_owned())
     }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use bstr::{BStr, BString, ByteSlice};
 use quorum_model::scope::{Change, Hunk};
 
-use crate::diff::{PatchFile, PatchReader, unquote};
+use crate::diff::{DiffError, PatchFile, PatchReader, unquote};
 use crate::error::ScopeError;
 use crate::git::GitStream;
 use crate::paths::PathFilter;
@@ -62,6 +62,8 @@ pub enum ContentSource {
 pub struct Files {
     /// Every path that will come, for what is looked up by path beforehand.
     pub paths: Vec<BString>,
+    /// The files that the user named one by one, whole.
+    pub named: Vec<String>,
     source: Source,
 }
 
@@ -109,7 +111,8 @@ pub fn open(repository: &Repository, target: &Target) -> Result<Files, ScopeErro
         Sides::WholeWorkTree => {
             let files = whole_work_tree(repository, &filter)?;
             filter.check_used(&paths_of(&files), true)?;
-            Ok(Files::listed(files))
+            let named = filter.literals().map(str::to_owned).collect();
+            Ok(Files { named, ..Files::listed(files) })
         }
         Sides::WholeTree(commit) => {
             let files = whole_tree(repository, commit, &filter)?;
@@ -133,7 +136,7 @@ pub fn open_bare(target: &Target) -> Result<Files, ScopeError> {
 impl Files {
     fn listed(files: Vec<RawFile>) -> Self {
         let paths = files.iter().map(|file| file.path.clone()).collect();
-        Self { paths, source: Source::List(files.into()) }
+        Self { paths, named: Vec::new(), source: Source::List(files.into()) }
     }
 
     fn step(&mut self) -> Result<Option<RawFile>, ScopeError> {
@@ -191,6 +194,8 @@ fn changed(
         "--no-textconv",
         "--no-relative",
         "--submodule=short",
+        // To see whether a submodule is dirty, git would run with the submodule's configuration.
+        "--ignore-submodules=dirty",
         "--src-prefix=a/",
         "--dst-prefix=b/",
     ];
@@ -222,12 +227,19 @@ fn changed(
     filter.check_used(&named.map(|path| path.as_bstr()).collect::<Vec<_>>(), false)?;
     let stream = Stream { reader, entries, held: None, untracked: untracked.into(), filter };
     let source = Source::Stream(Box::new(stream));
-    Ok(Files { paths, source })
+    Ok(Files { paths, named: Vec::new(), source })
 }
 
 /// Reads a line of `git diff --raw`: modes, ids, what happened, and one or two names.
 fn raw_entry(line: &[u8]) -> Option<RawEntry> {
     let (facts, names) = line.strip_prefix(b":")?.split_once_str("\t")?;
+    if facts.starts_with(b":") {
+        // A merge in conflict: as many colons, modes and ids as there are sides.
+        let path = names.split(|&byte| byte == b'\t').next()?;
+        let file = whole_file(plain_name(path), 0, ContentSource::WorkTree);
+        let file = RawFile { change: Change::Unmerged, ..file };
+        return Some(RawEntry { file, header: BString::default() });
+    }
     let mut facts = facts.split(|&byte| byte == b' ');
     let old_mode = octal(facts.next()?)?;
     let new_mode = octal(facts.next()?)?;
@@ -298,9 +310,11 @@ fn attach_patch(
     loop {
         let patch = match held.take() {
             Some(patch) => patch,
-            None => match reader.next_file()? {
-                Some(patch) => patch,
-                None => return Ok(file),
+            None => match reader.next_file() {
+                Ok(Some(patch)) => patch,
+                // Only remarks about paths in conflict.
+                Ok(None) | Err(DiffError::NoDiff { .. }) => return Ok(file),
+                Err(error) => return Err(error.into()),
             },
         };
         match &patch.git_header {
@@ -325,6 +339,28 @@ fn take_patch(file: &mut RawFile, patch: PatchFile) {
     }));
 }
 
+/// Adds a later section about the same file: what it is in the end, and all hunks.
+fn add_section(file: &mut RawFile, patch: PatchFile) {
+    let later = patch.change.unwrap_or(Change::Modified);
+    file.change = match (file.change, later) {
+        (Change::Deleted, Change::Added) => Change::TypeChanged,
+        (_, Change::Deleted) => Change::Deleted,
+        (earlier, _) => earlier,
+    };
+    file.new_mode = patch.new_mode.unwrap_or(file.new_mode);
+    file.content = patched_content(file.change, &patch);
+    take_patch(file, patch);
+}
+
+/// Where the content of a file is after a patch.
+fn patched_content(change: Change, patch: &PatchFile) -> ContentSource {
+    match change {
+        Change::Deleted => ContentSource::None,
+        _ if patch.new_mode == Some(SUBMODULE) => ContentSource::None,
+        _ => ContentSource::Patch(patch.new_id.as_ref().map(ToString::to_string)),
+    }
+}
+
 fn of_patch(text: &[u8], filter: &PathFilter) -> Result<Files, ScopeError> {
     let mut reader = PatchReader::new(text);
     let mut files: Vec<RawFile> = Vec::new();
@@ -333,16 +369,12 @@ fn of_patch(text: &[u8], filter: &PathFilter) -> Result<Files, ScopeError> {
         let Some(path) = patch.path().cloned() else { continue };
         // One file may have several sections, as in a series of patches.
         if let Some(&index) = known.get(&path) {
-            take_patch(&mut files[index], patch);
+            add_section(&mut files[index], patch);
             continue;
         }
         let change = patch.change.unwrap_or(Change::Modified);
         let moved = matches!(change, Change::Copied | Change::Renamed);
-        let content = match change {
-            Change::Deleted => ContentSource::None,
-            _ if patch.new_mode == Some(SUBMODULE) => ContentSource::None,
-            _ => ContentSource::Patch(patch.new_id.as_ref().map(ToString::to_string)),
-        };
+        let content = patched_content(change, &patch);
         let mut file = RawFile {
             path,
             old_path: patch.old_path.clone().filter(|_| moved),
@@ -391,16 +423,18 @@ fn whole_work_tree(
     let git = repository.git();
     let dirty = git.output(["diff-files", "-z", "--name-only"])?;
     let dirty: HashSet<&[u8]> = dirty.split(|&byte| byte == 0).collect();
-    let staged = git.output(["ls-files", "--stage", "-z"])?;
+    let staged = git.output(["ls-files", "--stage", "-v", "-z"])?;
     let mut files: Vec<RawFile> = Vec::new();
     for line in staged.split(|&byte| byte == 0) {
         let Some((facts, name)) = line.split_once_str("\t") else { continue };
         let mut facts = facts.split(|&byte| byte == b' ');
+        let tag = facts.next().unwrap_or_default();
         let (mode, id) = (facts.next().and_then(octal), facts.next());
         let (Some(mode), Some(Ok(id))) = (mode, id.map(|id| id.to_str())) else { continue };
+        // Of a file with any other tag git does not look whether it is changed.
         let content = if mode == SUBMODULE {
             ContentSource::None
-        } else if dirty.contains(name) {
+        } else if dirty.contains(name) || tag != b"H" {
             ContentSource::WorkTree
         } else {
             ContentSource::CleanWorkTree(id.to_owned())

@@ -24,27 +24,31 @@ const REDIRECTING: [&str; 9] = [
 ];
 
 /// Settings under which git starts no program that a repository chose.
-const HARMLESS: [&str; 6] = [
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "core.quotePath=true",
-    "diff.external=",
-    "submodule.recurse=false",
-    "protocol.ext.allow=never",
+const HARMLESS: [(&str, &str); 6] = [
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("core.quotePath", "true"),
+    ("diff.external", ""),
+    ("submodule.recurse", "false"),
+    ("protocol.ext.allow", "never"),
 ];
 
 /// A way to run git in one folder.
 #[derive(Clone, Debug)]
 pub struct Git {
     folder: PathBuf,
-    /// Settings of the repository's own configuration that name programs, emptied.
-    overrides: Vec<OsString>,
+    /// Settings of the repository's own configuration that start programs, and what they become.
+    overrides: Vec<(OsString, &'static str)>,
+    /// Whether a missing blob may be fetched, which starts programs of its own.
+    fetches: bool,
+    /// The index that git itself works with while a hook runs.
+    index: Option<PathBuf>,
 }
 
 impl Git {
     /// Runs git in `folder`.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), overrides: Vec::new() }
+        Self { folder: folder.into(), overrides: Vec::new(), fetches: true, index: None }
     }
 
     /// The same, with the programs that the repository's own configuration names turned off.
@@ -57,13 +61,33 @@ impl Git {
         let listed = listed.unwrap_or_default();
         let mut fields = listed.split(|&byte| byte == 0);
         while let (Some(scope), Some(name)) = (fields.next(), fields.next()) {
-            let local = scope == b"local" || scope == b"worktree";
-            if local
-                && names_a_program(name)
-                && let Ok(name) = name.to_str()
-            {
-                self.overrides.push(format!("{name}=").into());
+            if scope != b"local" && scope != b"worktree" {
+                continue;
             }
+            match started_by(name) {
+                Program::None => {}
+                Program::Setting(harmless) => {
+                    let name = crate::repository::to_path(name).into_os_string();
+                    self.overrides.push((name, harmless));
+                }
+                // It can be set twice, and the repository's comes first.
+                Program::Transport => self.fetches = false,
+            }
+        }
+        self
+    }
+
+    /// The same, with the index that git names while it runs a hook, such as before a commit.
+    ///
+    /// Only an index inside the repository's own folder is taken: a variable must not lead
+    /// somewhere else than where the user stands.
+    #[must_use]
+    pub fn with_index_of_hook(mut self, git_dir: &Path) -> Self {
+        let named = std::env::var_os("GIT_INDEX_FILE").map(|name| self.folder.join(name));
+        let folder = named.as_ref().and_then(|index| index.parent()?.canonicalize().ok());
+        let own = git_dir.canonicalize().ok();
+        if folder.is_some_and(|folder| own.is_some_and(|own| folder.starts_with(own))) {
+            self.index = named;
         }
         self
     }
@@ -133,27 +157,51 @@ impl Git {
             // Not LC_ALL, which would change how names are encoded.
             .env("LC_MESSAGES", "C")
             .env("LANGUAGE", "C");
-        for setting in HARMLESS {
-            command.args(["-c", setting]);
+        // As variables and not as `-c name=value`, because a name may have a `=` of its own.
+        let fixed = HARMLESS.iter().map(|(name, value)| (OsStr::new(name), *value));
+        let found = self.overrides.iter().map(|(name, value)| (name.as_os_str(), *value));
+        // What the user's environment sets in this way stays, and ours comes after it.
+        let before = std::env::var("GIT_CONFIG_COUNT").ok().and_then(|count| count.parse().ok());
+        let mut count: usize = before.unwrap_or_default();
+        for (name, value) in fixed.chain(found) {
+            command.env(format!("GIT_CONFIG_KEY_{count}"), name);
+            command.env(format!("GIT_CONFIG_VALUE_{count}"), value);
+            count += 1;
         }
-        for setting in &self.overrides {
-            command.arg("-c").arg(setting);
+        command.env("GIT_CONFIG_COUNT", count.to_string());
+        if !self.fetches {
+            command.env("GIT_NO_LAZY_FETCH", "1");
+        }
+        if let Some(index) = &self.index {
+            command.env("GIT_INDEX_FILE", index);
         }
         command
     }
 }
 
-/// Whether a setting's value is started as a program by a command that is used here.
-fn names_a_program(name: &[u8]) -> bool {
+/// What a setting makes git start, among the commands that are used here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Program {
+    /// Nothing.
+    None,
+    /// A program, unless it has this value.
+    Setting(&'static str),
+    /// A program that a fetch talks to.
+    Transport,
+}
+
+fn started_by(name: &[u8]) -> Program {
     let name = name.to_ascii_lowercase();
     let last = name.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
-    match name.split(|&byte| byte == b'.').next().unwrap_or_default() {
-        b"filter" => matches!(last, b"clean" | b"smudge" | b"process"),
-        b"diff" => matches!(last, b"command" | b"textconv"),
-        b"core" => matches!(last, b"sshcommand" | b"gitproxy" | b"askpass"),
-        b"credential" => last == b"helper",
-        b"remote" => matches!(last, b"uploadpack" | b"vcs"),
-        _ => false,
+    match (name.split(|&byte| byte == b'.').next().unwrap_or_default(), last) {
+        (b"filter", b"clean" | b"smudge" | b"process")
+        | (b"diff", b"command" | b"textconv")
+        | (b"core", b"sshcommand" | b"gitproxy" | b"askpass")
+        | (b"credential", b"helper") => Program::Setting(""),
+        // A filter that must succeed cannot, once its program is gone.
+        (b"filter", b"required") => Program::Setting("false"),
+        (b"remote", b"uploadpack" | b"vcs") => Program::Transport,
+        _ => Program::None,
     }
 }
 
@@ -222,15 +270,8 @@ fn failure(command: &Command, stderr: &[u8]) -> ScopeError {
 
 /// The subcommand, for messages.
 fn describe(command: &Command) -> String {
-    let mut arguments = command.get_args();
-    while let Some(argument) = arguments.next() {
-        if argument == "-c" {
-            arguments.next();
-        } else {
-            return argument.to_string_lossy().into_owned();
-        }
-    }
-    String::new()
+    let subcommand = command.get_args().next();
+    subcommand.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 fn first_line(text: &[u8]) -> String {
@@ -246,12 +287,14 @@ mod tests {
 
     #[test]
     fn programs_of_a_repository_are_recognised() {
-        for name in ["filter.lfs.clean", "filter.a.b.process", "diff.x.textconv", "core.sshCommand"]
+        for name in ["filter.lfs.clean", "filter.a=b.process", "diff.x.textconv", "core.sshCommand"]
         {
-            assert!(names_a_program(name.as_bytes()), "{name}");
+            assert_eq!(started_by(name.as_bytes()), Program::Setting(""), "{name}");
         }
-        for name in ["filter.lfs.required", "core.bare", "user.name", "remote.origin.url"] {
-            assert!(!names_a_program(name.as_bytes()), "{name}");
+        assert_eq!(started_by(b"filter.lfs.required"), Program::Setting("false"));
+        assert_eq!(started_by(b"remote.origin.uploadpack"), Program::Transport);
+        for name in ["core.bare", "user.name", "remote.origin.url"] {
+            assert_eq!(started_by(name.as_bytes()), Program::None, "{name}");
         }
     }
 

@@ -93,6 +93,9 @@ impl Pattern {
 }
 
 fn pattern(repository: &Repository, written: &str) -> Result<Pattern, ScopeError> {
+    if written.is_empty() {
+        return Err(ScopeError::NoSuchPath(String::new()));
+    }
     let on_disk = repository.cwd().join(written);
     let exists = on_disk.symlink_metadata().is_ok();
     let matcher = if exists || !is_glob(written) {
@@ -140,8 +143,7 @@ fn inside(repository: &Repository, path: &Path, written: &str) -> Result<String,
         (Some(parent), Some(name)) => parent.join(name),
         _ => lexical.clone(),
     };
-    let relative = resolved.strip_prefix(root).or_else(|_| lexical.strip_prefix(root));
-    let relative = relative.map_err(|_| outside())?;
+    let relative = resolved.strip_prefix(root).map_err(|_| outside())?;
     relative.to_str().map(str::to_owned).ok_or_else(|| ScopeError::NoSuchPath(written.to_owned()))
 }
 

@@ -34,11 +34,13 @@ impl Repository {
             let git = Git::new(cwd).without_local_programs();
             return Ok(Self { git, work_tree: None, prefix: String::new(), cwd: cwd.to_owned() });
         }
-        let answer = here.output(["rev-parse", "--show-toplevel", "--show-prefix"])?;
+        let arguments = ["rev-parse", "--show-toplevel", "--absolute-git-dir", "--show-prefix"];
+        let answer = here.output(arguments)?;
         let mut lines = answer.lines();
         let root = to_path(lines.next().unwrap_or_default());
+        let git_dir = to_path(lines.next().unwrap_or_default());
         let prefix = lines.next().unwrap_or_default().to_str_lossy().into_owned();
-        let git = Git::new(&root).without_local_programs();
+        let git = Git::new(&root).without_local_programs().with_index_of_hook(&git_dir);
         Ok(Self { git, work_tree: Some(root), prefix, cwd: cwd.to_owned() })
     }
 

@@ -200,7 +200,14 @@ fn default_target(repository: &Repository) -> Result<Target, ScopeError> {
 }
 
 fn work_tree_is_clean(repository: &Repository) -> Result<bool, ScopeError> {
-    let arguments = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"];
+    let arguments = [
+        "status",
+        "--porcelain",
+        "-z",
+        "--untracked-files=all",
+        "--no-renames",
+        "--ignore-submodules=dirty",
+    ];
     Ok(repository.git().output(arguments)?.is_empty())
 }
 

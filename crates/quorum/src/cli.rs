@@ -117,6 +117,15 @@ pub(crate) struct ScopeArgs {
     pub(crate) pr: Option<u64>,
 }
 
+impl ScopeArgs {
+    /// Whether a flag says which change is meant.
+    pub(crate) fn names_a_change(&self) -> bool {
+        let revisions = [&self.commit, &self.range, &self.base, &self.diff];
+        let uncommitted = self.staged || self.unstaged || self.untracked;
+        uncommitted || self.pr.is_some() || revisions.iter().any(|named| named.is_some())
+    }
+}
+
 const UNCOMMITTED: [&str; 3] = ["staged", "unstaged", "untracked"];
 
 #[derive(Args, Debug)]

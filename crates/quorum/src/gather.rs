@@ -10,9 +10,7 @@ use std::sync::{Arc, Mutex};
 use bstr::{BStr, ByteSlice};
 use quorum_index::cut::{Numbering, Piece, cut};
 use quorum_index::{Counter, TokenCache};
-use quorum_model::scope::{
-    Change, FileEntry, FileFacts, Flag, Hunk, IgnoredFile, Scope, ScopeKind,
-};
+use quorum_model::scope::{Change, FileEntry, FileFacts, Flag, Hunk, IgnoredFile, Scope};
 use quorum_model::unit::{Unit, UnitKind};
 use quorum_plan::sizing::NAME_ONLY;
 use quorum_scope::attributes;
@@ -34,6 +32,8 @@ pub(crate) struct Gathered {
     pub(crate) scope: Scope,
     pub(crate) facts: Vec<FileFacts>,
     pub(crate) units: Vec<Vec<Unit>>,
+    /// What could not be read and is planned by name alone, each with its cause.
+    pub(crate) unreadable: Vec<String>,
 }
 
 /// Reads every file of the workspace's target.
@@ -45,6 +45,11 @@ pub(crate) fn gather(
     let repository = workspace.repository.as_ref();
     let target = &workspace.target;
     let config = &workspace.loaded.config;
+    // Loading a vocabulary takes as long as git takes to answer.
+    let counter = Counter::new(config.tokenizer);
+    rayon::spawn(move || {
+        counter.count(b"");
+    });
     let files = match repository {
         Some(repository) => files::open(repository, target)?,
         None => files::open_bare(target)?,
@@ -57,14 +62,17 @@ pub(crate) fn gather(
     let reader = Reader {
         classifier: Classifier::new(attributes, &config.scope)?,
         contents: Contents::new(repository),
-        counter: Counter::new(config.tokenizer),
+        counter,
         cache,
         unit_limit,
+        unreadable: Mutex::default(),
     };
     let rules = IgnoreRules::new(&workspace.policy().ignore_rules()?, &config.scope.ignore)?;
     let bar = progress::files(files.paths.len(), quiet);
-    let (mut read, mut ignored) = read_all(files, &reader, &rules, &named(workspace), &bar)?;
+    let (mut read, mut ignored) = read_all(files, &reader, &rules, &bar)?;
     bar.finish_and_clear();
+    let mut unreadable = reader.unreadable.into_inner().unwrap_or_default();
+    unreadable.sort();
     reader.cache.save();
     read.sort_by(|a, b| a.entry.path.cmp(&b.entry.path));
     ignored.sort_by(|a, b| a.path.cmp(&b.path));
@@ -79,6 +87,7 @@ pub(crate) fn gather(
         },
         facts: Vec::with_capacity(read.len()),
         units: Vec::with_capacity(read.len()),
+        unreadable,
     };
     for file in read {
         gathered.scope.files.push(file.entry);
@@ -86,15 +95,6 @@ pub(crate) fn gather(
         gathered.units.push(file.units);
     }
     Ok(gathered)
-}
-
-/// Files that the user named one by one are reviewed whatever the ignore rules say.
-fn named(workspace: &Workspace) -> Vec<String> {
-    let prefix = workspace.repository.as_ref().map_or("", |repository| repository.prefix());
-    if workspace.target.kind != ScopeKind::Paths {
-        return Vec::new();
-    }
-    workspace.target.paths.iter().map(|path| format!("{prefix}{path}")).collect()
 }
 
 /// Counts are kept in `.quorum/index`; without a place for it they are counted again.
@@ -135,10 +135,11 @@ fn read_all(
     files: Files,
     reader: &Reader,
     rules: &IgnoreRules,
-    named: &[String],
     bar: &indicatif::ProgressBar,
 ) -> Result<(Vec<Read>, Vec<IgnoredFile>), ScopeError> {
     let ignored = Mutex::new(Vec::new());
+    // Files that the user named one by one are reviewed whatever the ignore rules say.
+    let named = files.named.clone();
     let wanted = files.filter(|file| {
         let Ok(file) = file else { return true };
         let by_name = named.iter().any(|name| file.path == name.as_bytes());
@@ -171,6 +172,7 @@ struct Reader {
     counter: Counter,
     cache: TokenCache,
     unit_limit: u64,
+    unreadable: Mutex<Vec<String>>,
 }
 
 impl Reader {
@@ -178,6 +180,11 @@ impl Reader {
         let content = self.contents.read(&file)?;
         if file.untracked {
             show_as_added(&mut file, &content);
+        }
+        if let Content::Unreadable(cause) = &content
+            && let Ok(mut unreadable) = self.unreadable.lock()
+        {
+            unreadable.push(format!("{}: {cause}", shown(file.path.as_bstr())));
         }
         let mut classified = self.classifier.classify(&file, &content);
         let facts = signals::read(&file, &content, &mut classified);
@@ -208,8 +215,10 @@ impl Reader {
         }
         match content {
             Content::Whole(text) => match &file.content {
-                ContentSource::Blob(id) | ContentSource::CleanWorkTree(id) => {
-                    self.cache.count(id, || self.counter.count(text))
+                ContentSource::Blob(id) => self.cache.count(id, || self.counter.count(text)),
+                // On disk a blob may have other line ends, or another content behind a filter.
+                ContentSource::CleanWorkTree(id) => {
+                    self.cache.count(&format!("disk:{id}"), || self.counter.count(text))
                 }
                 _ => self.counter.count(text),
             },

@@ -63,7 +63,10 @@ fn to_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::new(format!("{}: {error}", path.display()));
+    let failed = |error: io::Error| {
+        let hint = "name a file in a folder that exists and can be written";
+        Failure::new(format!("{}: {error}", path.display())).with_hint(hint)
+    };
     let aside = path.with_extension("quorum-partial");
     let mut file = fs::File::create(&aside).map_err(failed)?;
     let written = write(&mut file).and_then(|()| file.sync_all());

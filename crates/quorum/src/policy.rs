@@ -1,6 +1,7 @@
 //! Policy files, read from where the user can trust them.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use quorum_config::{FILE_NAME, Origin, TextLayer};
@@ -67,7 +68,8 @@ impl<'a> Policy<'a> {
         };
         let Some(bytes) = bytes else { return Ok(None) };
         let text = String::from_utf8(bytes)
-            .map_err(|_| Failure::new(format!("{}: it is not UTF-8", self.name(path))))?;
+            .map_err(|_| Failure::new(format!("{}: it is not UTF-8", self.name(path))))
+            .map_err(|failure| failure.with_hint("save it as UTF-8"))?;
         Ok(Some(text))
     }
 
@@ -91,9 +93,16 @@ impl<'a> Policy<'a> {
 }
 
 fn read(path: &Path) -> Result<Option<Vec<u8>>, Failure> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Failure::new(format!("{}: {error}", path.display()))),
+    let failed = |cause: &dyn std::fmt::Display| {
+        Failure::new(format!("{}: {cause}", path.display()))
+            .with_hint("make it a readable file, or remove it")
+    };
+    if path.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        return Ok(None);
     }
+    let metadata = fs::metadata(path).map_err(|error| failed(&error))?;
+    if !metadata.is_file() {
+        return Err(failed(&"it is not a file"));
+    }
+    fs::read(path).map(Some).map_err(|error| failed(&error))
 }

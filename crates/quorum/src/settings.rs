@@ -38,9 +38,10 @@ pub(crate) fn flags(run: &RunArgs) -> Vec<Setting> {
     set("--max-seconds", "limits.max_seconds", whole(run.max_seconds));
     set("--max-usd", "limits.max_usd", run.max_usd.map(Value::Float));
     set("--jobs", "limits.jobs", whole(run.jobs.map(u64::from)));
-    if !run.agents.is_empty() {
-        let names = run.agents.iter().map(|name| Value::String(name.trim().to_owned()));
-        set("--agents", "agents", Some(Value::Array(names.collect())));
+    let names = run.agents.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
+    let names: Vec<Value> = names.map(|name| Value::String(name.to_owned())).collect();
+    if !names.is_empty() {
+        set("--agents", "agents", Some(Value::Array(names)));
     }
     settings
 }

@@ -31,6 +31,10 @@ impl Workspace {
     pub(crate) fn open(cli: &Cli, scope: &ScopeArgs, flags: Vec<Setting>) -> Result<Self, Failure> {
         let cwd = folder(cli)?;
         let (mut paths, piped) = take_dash(&scope.paths);
+        if piped.is_some() && scope.names_a_change() {
+            return Err(Failure::new("`-` is a scope of its own, and another one is named")
+                .with_hint("take `-` alone, or leave it out"));
+        }
         let diff = scope.diff.clone().or(piped);
         let repository = match Repository::discover(&cwd) {
             Ok(repository) => Some(repository),
@@ -80,10 +84,15 @@ pub(crate) fn folder(cli: &Cli) -> Result<PathBuf, Failure> {
     let cwd = env::current_dir()
         .map_err(|error| Failure::new(format!("the current folder cannot be read: {error}")))?;
     let Some(directory) = &cli.directory else { return Ok(cwd) };
-    let folder = cwd.join(directory);
-    folder
-        .canonicalize()
-        .map_err(|error| Failure::new(format!("-C {}: {error}", directory.display())))
+    let failed = |cause: &dyn std::fmt::Display| {
+        Failure::new(format!("-C {}: {cause}", directory.display()))
+            .with_hint("name a folder that exists")
+    };
+    let folder = cwd.join(directory).canonicalize().map_err(|error| failed(&error))?;
+    if !folder.is_dir() {
+        return Err(failed(&"it is not a folder"));
+    }
+    Ok(folder)
 }
 
 /// Loads the configuration: defaults, the user's file, the repository's, variables, flags.

@@ -28,6 +28,13 @@ const INTERPRETERS: [(&str, &str); 19] = [
     ("pwsh", "x.ps1"),
 ];
 
+/// As much text as tells two languages of one extension apart.
+const DISAMBIGUATION_PROBE: usize = 8 * 1024;
+
+/// Extensions whose other languages are so rare that a look at the first character is enough:
+/// Linguist's patterns would take most of the time that a file takes.
+const PLAIN: [&str; 10] = ["rs", "ts", "md", "cs", "php", "sql", "txt", "html", "yml", "yaml"];
+
 /// Where an extension stays ambiguous, the language that nearly every such file is in.
 const LIKELY: [&str; 14] = [
     "C",
@@ -64,8 +71,10 @@ pub(super) fn detect(path: &str, text: &str) -> Option<DetectedLanguage> {
     match candidates.len() {
         0 => by_shebang(text),
         1 => candidates.pop(),
+        _ if is_plain(path, text) => likely(candidates),
         _ => {
-            let by_content = linguist::disambiguate(path, text).unwrap_or_default();
+            let head = &text[..text.floor_char_boundary(DISAMBIGUATION_PROBE)];
+            let by_content = linguist::disambiguate(path, head).unwrap_or_default();
             if by_content.is_empty() { likely(candidates) } else { likely(by_content) }
         }
     }
@@ -80,6 +89,14 @@ fn names_its_language(text: &str) -> bool {
     let hints: [&[u8]; 3] = [b"-*-", b"vim:", b"vi:"];
     ends.iter()
         .any(|end| hints.iter().any(|hint| end.windows(hint.len()).any(|window| window == *hint)))
+}
+
+/// Whether the likely language of the extension is the one, without a closer look.
+fn is_plain(path: &str, text: &str) -> bool {
+    let extension = path.rsplit('.').next().unwrap_or_default();
+    // Translations of one toolkit are `.ts` files as well, and XML.
+    let is_markup = extension == "ts" && text.trim_start().starts_with('<');
+    PLAIN.contains(&extension) && !is_markup
 }
 
 fn by_shebang(text: &str) -> Option<DetectedLanguage> {

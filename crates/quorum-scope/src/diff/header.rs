@@ -62,6 +62,21 @@ pub(super) fn file_name(text: &[u8]) -> Option<BString> {
     (name != "/dev/null" && !name.is_empty()).then_some(name)
 }
 
+/// The names in `Binary files old/x and new/x differ`, where no `diff --git` line comes first.
+pub(super) fn binary_names(line: &[u8]) -> Option<(Option<BString>, Option<BString>)> {
+    let names = line.strip_prefix(b"Binary files ")?.strip_suffix(b" differ")?;
+    let (old, new) = names.split_once_str(" and ")?;
+    let (old, new) = (file_name(old), file_name(new));
+    let strip = |name: &BString| BString::from(strip_one(name));
+    match (&old, &new) {
+        (Some(a), Some(b)) => {
+            let (a, b) = strip_prefixes(a, b);
+            Some((Some(BString::from(a)), Some(BString::from(b))))
+        }
+        _ => Some((old.as_ref().map(strip), new.as_ref().map(strip))),
+    }
+}
+
 /// The two names of a `diff --git` line, as they stand there.
 ///
 /// Names with spaces make the line ambiguous; git omits other name lines only when both names are

@@ -99,7 +99,9 @@ impl PatchFile {
             self.change = Some(match (&self.old_path, &self.new_path) {
                 (None, Some(_)) => Change::Added,
                 (Some(_), None) => Change::Deleted,
-                (Some(old), Some(new)) if old != new => Change::Renamed,
+                (Some(old), Some(new)) if old != new && self.git_header.is_some() => {
+                    Change::Renamed
+                }
                 _ => Change::Modified,
             });
         }
@@ -174,6 +176,17 @@ impl<R: BufRead> PatchReader<R> {
                     }
                 }
                 continue;
+            }
+            if let Some((old, new)) = header::binary_names(line) {
+                self.found = true;
+                let file = PatchFile {
+                    old_path: old,
+                    new_path: new,
+                    binary: true,
+                    text: self.line.clone(),
+                    ..PatchFile::default()
+                };
+                return Ok(Some(file.finish()));
             }
             if line.starts_with(b"@@ ") && header::hunk_header(line).is_some() {
                 return Err(self.syntax("a hunk stands before any file name"));
@@ -314,6 +327,11 @@ impl<R: BufRead> PatchReader<R> {
             if self.line.starts_with(b"\\") {
                 text.extend_from_slice(&self.line);
             } else {
+                let added = self.line.starts_with(b"+") && !self.line.starts_with(b"+++");
+                let removed = self.line.starts_with(b"-") && !self.line.starts_with(b"--");
+                if added || removed {
+                    return Err(self.syntax("a hunk has more lines than its `@@` line says"));
+                }
                 self.held = true;
             }
         }

@@ -128,7 +128,8 @@ fn go<'a>(line: &'a str, in_block: &mut bool) -> Option<&'a str> {
 }
 
 fn javascript(line: &str) -> Option<&str> {
-    let from = line.rfind(" from ").map(|at| &line[at + 6..]);
+    let opens = line.starts_with(['i', 'e', '}']);
+    let from = opens.then(|| line.rfind(" from ")).flatten().map(|at| &line[at + 6..]);
     let required = line.find("require(").map(|at| &line[at + 8..]);
     let bare = line.strip_prefix("import ").filter(|rest| rest.starts_with(['"', '\'']));
     quoted(from.or(required).or(bare)?)

@@ -40,6 +40,7 @@ pub(super) fn make(
     let gathered = gather::gather(&workspace, unit_limit, cli.quiet)?;
     let mut warnings = std::mem::take(&mut workspace.warnings);
     warnings.extend(left_out(&workspace, scope)?);
+    warnings.extend(unreadable(&gathered.unreadable));
     let input = Input {
         scope: gathered.scope,
         facts: gathered.facts,
@@ -63,6 +64,13 @@ pub(super) fn sops(workspace: &Workspace) -> Result<Vec<sop::Sop>, Failure> {
     Ok(sops.collect::<Result<_, _>>()?)
 }
 
+/// Says which files are planned by name alone because they cannot be read.
+fn unreadable(files: &[String]) -> Option<String> {
+    let (first, more) = files.split_first()?;
+    let more = if more.is_empty() { String::new() } else { format!(", and {} more", more.len()) };
+    Some(format!("only the name of a file that cannot be read is planned: {first}{more}"))
+}
+
 /// Says what the chosen scope leaves out that the user may expect in it.
 fn left_out(workspace: &Workspace, scope: &ScopeArgs) -> Result<Vec<String>, Failure> {
     let Some(repository) = &workspace.repository else { return Ok(Vec::new()) };
@@ -83,8 +91,10 @@ fn left_out(workspace: &Workspace, scope: &ScopeArgs) -> Result<Vec<String>, Fai
         }
     }
     if scope.base.is_some() {
-        let status = repository.git().output(["status", "--porcelain", "--untracked-files=no"])?;
-        let count = status.lines().count();
+        // A work tree that git cannot read is no reason not to review what is committed.
+        let arguments =
+            ["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty"];
+        let count = repository.git().output(arguments).unwrap_or_default().lines().count();
         if count > 0 {
             return Ok(vec![format!("{count} uncommitted files are left out: HEAD is reviewed")]);
         }

@@ -188,7 +188,7 @@ fn ceilings(page: &mut String, plan: &Plan) -> std::fmt::Result {
 
 fn files(page: &mut String, plan: &Plan, width: usize) -> std::fmt::Result {
     let mut order: Vec<&FileEntry> = plan.scope.files.iter().collect();
-    order.sort_by_key(|file| (priority::of(file), std::cmp::Reverse(file.tokens)));
+    order.sort_by_cached_key(|file| (priority::of(file), std::cmp::Reverse(file.tokens)));
     writeln!(page)?;
     writeln!(page, "{}", heading("Files, most urgent first"))?;
     let path_width = (width * 2 / 5).clamp(24, 60);

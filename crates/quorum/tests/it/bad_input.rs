@@ -27,6 +27,19 @@ fn revisions_paths_and_names() {
 }
 
 #[test]
+fn ways_out_of_the_repository() {
+    let sandbox = Sandbox::new();
+    std::os::unix::fs::symlink("/etc", sandbox.root().join("etc")).expect("a link");
+    check(&sandbox, &["plan", "etc/passwd"], "outside the repository", "repository");
+    check(&sandbox, &["plan", "-C", "README.md"], "it is not a folder", "folder");
+    check(&sandbox, &["plan", "-C", "absent"], "No such file", "folder");
+    check(&sandbox, &["plan", "-", "--staged"], "a scope of its own", "alone");
+    check(&sandbox, &["plan", ""], "`` matches no file", "spelling");
+    std::os::unix::fs::symlink("absent", sandbox.root().join("quorum.toml")).expect("a link");
+    check(&sandbox, &["plan"], "quorum.toml: No such file", "readable");
+}
+
+#[test]
 fn diffs_that_do_not_parse() {
     let sandbox = Sandbox::bare_folder();
     sandbox.write("prose.txt", "this is\nnot a diff\n");
@@ -53,9 +66,9 @@ fn configuration() {
     sandbox.write("quorum.toml", "tier = [\n");
     check(&sandbox, &["plan"], "quorum.toml:", "config init");
     sandbox.write("quorum.toml", "agents = [\"nobody\"]\n");
-    check(&sandbox, &["plan"], "no agent `nobody`", "There are:");
+    check(&sandbox, &["plan"], "no agent `nobody`", "there are:");
     sandbox.write("quorum.toml", b"\xff\xfe");
-    assert!(sandbox.fails(&["plan"]).contains("it is not UTF-8"));
+    check(&sandbox, &["plan"], "quorum.toml: it is not UTF-8", "UTF-8");
     sandbox.remove("quorum.toml");
     sandbox.write(".quorum/agents/x.md", "no front matter");
     check(&sandbox, &["plan"], ".quorum/agents/x.md: it does not start", "agents");

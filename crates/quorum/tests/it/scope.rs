@@ -277,14 +277,87 @@ fn programs_of_a_repository_are_not_started() {
     let sandbox = Sandbox::new();
     let marker = sandbox.root().join("../marker");
     let touch = format!("sh -c 'touch \"{}\"; cat'", marker.display());
-    sandbox.write(".gitattributes", "*.rs filter=evil diff=evil\n");
+    let attributes = "*.rs filter=evil diff=evil\n*.md filter=a=b\n";
+    sandbox.write(".gitattributes", attributes);
+    sandbox.commit("attributes");
     for key in ["filter.evil.clean", "diff.evil.textconv", "diff.evil.command", "core.fsmonitor"] {
         sandbox.git(&["config", key, &touch]);
     }
+    sandbox.git(&["config", "filter.evil.required", "true"]);
+    let odd = format!("[filter \"a=b\"]\n\tclean = {}\n", touch.replace('"', "\\\""));
+    let config = sandbox.root().join(".git/config");
+    let before = std::fs::read_to_string(&config).expect("git's configuration");
+    std::fs::write(&config, before + &odd).expect("git's configuration");
     sandbox.write("src/lib.rs", "pub fn two() {}\n");
-    sandbox.plan(&[]);
-    sandbox.plan(&["--unstaged"]);
-    assert!(!marker.exists(), "a program of the repository was started");
+    sandbox.write("README.md", "# Other\n");
+    for form in [&[][..], &["--unstaged"], &["src"], &["--base", "HEAD~1"]] {
+        sandbox.plan(form);
+        assert!(!marker.exists(), "{form:?}: a program of the repository was started");
+    }
+}
+
+#[test]
+fn paths_in_conflict_are_shown_whole() {
+    let sandbox = Sandbox::new();
+    sandbox.git(&["checkout", "--quiet", "-b", "side"]);
+    sandbox.write("README.md", "# Side\n");
+    sandbox.commit("side");
+    sandbox.git(&["checkout", "--quiet", "main"]);
+    sandbox.write("README.md", "# Main\n");
+    sandbox.commit("main");
+    assert!(!sandbox.git_output(&["merge", "side"]).status.success());
+    for form in ["--unstaged", "--staged"] {
+        let plan = sandbox.plan(&[form]);
+        assert_eq!(paths(&plan), ["README.md"], "{form}");
+        assert_eq!(plan["scope"]["files"][0]["change"], "unmerged");
+        assert_eq!(plan["agents"][0]["shards"][0]["units"][0]["kind"], "span");
+    }
+    assert_eq!(paths(&sandbox.plan(&[])), ["README.md"]);
+}
+
+#[test]
+fn a_hook_sees_the_index_that_is_being_committed() {
+    let sandbox = Sandbox::new();
+    let output = sandbox.root().join("../plan.json");
+    let quorum = env!("CARGO_BIN_EXE_quorum");
+    let hook = format!(
+        "#!/bin/sh\nexec '{quorum}' plan --staged --format json -o '{}'\n",
+        output.display()
+    );
+    sandbox.write(".git/hooks/pre-commit", hook);
+    let path = sandbox.root().join(".git/hooks/pre-commit");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(path, mode).expect("an executable hook");
+    sandbox.write("src/lib.rs", "pub fn two() {}\n");
+    sandbox.git(&["commit", "--quiet", "-a", "-m", "through the hook"]);
+    let plan = std::fs::read(output).expect("the hook ran");
+    let plan: Value = serde_json::from_slice(&plan).expect("the plan is JSON");
+    assert_eq!(paths(&plan), ["src/lib.rs"]);
+}
+
+#[test]
+fn counts_of_files_that_git_does_not_check_are_not_remembered() {
+    let sandbox = Sandbox::new();
+    let tokens = || sandbox.plan(&["src/lib.rs"])["total_tokens"].clone();
+    let before = tokens();
+    std::fs::remove_dir_all(sandbox.root().join(".quorum")).expect("the cache");
+    sandbox.git(&["update-index", "--assume-unchanged", "src/lib.rs"]);
+    sandbox.write("src/lib.rs", "pub fn much_longer_than_before() -> &'static str { \"x\" }\n");
+    assert_ne!(tokens(), before);
+    sandbox.git(&["update-index", "--no-assume-unchanged", "src/lib.rs"]);
+    sandbox.git(&["checkout", "--quiet", "src/lib.rs"]);
+    assert_eq!(tokens(), before);
+}
+
+#[test]
+fn a_type_change_in_a_diff() {
+    let sandbox = Sandbox::new();
+    sandbox.remove("README.md");
+    std::os::unix::fs::symlink("src/lib.rs", sandbox.root().join("README.md")).expect("a link");
+    sandbox.write("../type.patch", sandbox.git(&["diff"]));
+    let plan = sandbox.plan(&["--diff", "../type.patch"]);
+    assert_eq!(plan["scope"]["files"][0]["change"], "type_changed");
+    assert_eq!(sandbox.plan(&["--unstaged"])["scope"]["files"][0]["change"], "type_changed");
 }
 
 #[test]

@@ -122,6 +122,7 @@ diff -u old/a.c new/a.c
 -a
 +b
 \\ No newline at end of file
+Binary files old/b.png and new/b.png differ
 Only in new: b.c
 Index: svn.txt
 ===================================================================
@@ -132,8 +133,10 @@ Index: svn.txt
 ";
     let files = read(text).expect("the diff parses");
     assert_eq!(names(&files[0]), (Some("a.c"), Some("a.c")));
-    assert_eq!(names(&files[1]), (None, Some("svn.txt")));
-    assert_eq!(files[1].change, Some(Change::Added));
+    assert_eq!(files[0].change, Some(Change::Modified));
+    assert_eq!((names(&files[1]).1, files[1].binary), (Some("b.png"), true));
+    assert_eq!(names(&files[2]), (None, Some("svn.txt")));
+    assert_eq!(files[2].change, Some(Change::Added));
     assert!(files[0].text.ends_with(b"\\ No newline at end of file\n"));
 }
 
@@ -215,6 +218,7 @@ fn what_does_not_parse_names_the_line() {
         ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n", "ends inside a hunk"),
         ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n*b\n", "line 5 of the diff: a line of a hunk"),
         ("--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\n-b\n", "other lines than"),
+        ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n+c\n", "line 6 of the diff: a hunk has more"),
         ("--- /dev/null\n+++ /dev/null\n", "both names"),
     ];
     for (text, message) in cases {
