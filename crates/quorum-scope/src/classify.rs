@@ -4,6 +4,7 @@ mod generated;
 mod language;
 mod role;
 mod sensitive;
+mod vendored;
 mod words;
 
 use std::collections::{BTreeMap, HashMap};
@@ -115,13 +116,8 @@ impl Classifier {
         }
         match said.vendored {
             Some(true) => found.set(Flag::Vendored, "linguist-vendored in .gitattributes"),
-            // Linguist leaves a repository's own settings out of its statistics this way.
-            None if path.rsplit('/').next().is_some_and(|name| name.starts_with('.')) => {}
-            None if path.starts_with(".github/") => {}
-            None if linguist::is_vendored(path).unwrap_or(false) => {
-                found.set(Flag::Vendored, "a path that third-party code is kept under");
-            }
-            _ => {}
+            Some(false) => {}
+            None => vendored::set_flag(found, path),
         }
         if said.documentation == Some(true) {
             found.set(Flag::Docs, "linguist-documentation in .gitattributes");

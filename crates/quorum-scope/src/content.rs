@@ -194,7 +194,7 @@ impl CatFile {
     }
 
     fn read(&mut self, id: &str) -> std::io::Result<Blob> {
-        writeln!(self.requests, "{id}")?;
+        self.requests.write_all(format!("{id}\n").as_bytes())?;
         self.requests.flush()?;
         let mut answer = String::new();
         self.answers.read_line(&mut answer)?;

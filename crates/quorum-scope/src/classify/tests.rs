@@ -48,7 +48,7 @@ fn languages_by_name_and_content() {
 
 #[test]
 fn roles_by_path() {
-    let cases: [(&str, &[Flag]); 26] = [
+    let cases: [(&str, &[Flag]); 28] = [
         ("pkg/user_test.go", &[Flag::Test]),
         ("src/__tests__/a.js", &[Flag::Test]),
         ("src/a.spec.ts", &[Flag::Test]),
@@ -73,8 +73,10 @@ fn roles_by_path() {
         ("certs/server.pem", &[Flag::SecuritySensitive]),
         ("docs/auth.md", &[Flag::Docs]),
         ("gen/user.pb.go", &[Flag::Generated]),
-        ("dist/app.min.js", &[Flag::Generated, Flag::Minified, Flag::Vendored]),
+        ("dist/app.min.js", &[Flag::Generated, Flag::Minified]),
         ("vendor/github.com/a/b.go", &[Flag::Vendored]),
+        ("web/jquery-3.7.1.js", &[Flag::Vendored]),
+        ("src/cache/lru.rs", &[]),
     ];
     for (path, flags) in cases {
         let found = classify(path, b"x\n");
