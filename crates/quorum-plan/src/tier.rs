@@ -164,7 +164,7 @@ fn risk(evidence: Evidence<'_>) -> (u8, String) {
         facing.iter().any(|flag| file.has(*flag)) && !file.has(Flag::Test)
     });
     match facing {
-        Some(file) => (2, format!("{} is what users meet", file.path)),
+        Some(file) => (2, format!("{} faces users or callers", file.path)),
         None => (1, "nothing that users or data depend on directly".to_owned()),
     }
 }

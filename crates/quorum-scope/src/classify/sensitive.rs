@@ -127,9 +127,10 @@ pub(super) fn set_flag(found: &mut Classified, path: &str) {
         found.set(Flag::SecuritySensitive, format!("`{ending}` files hold keys"));
         return;
     }
-    // A text about passwords or a recorded lock file changes nobody's rights.
+    // A text about passwords, a test of a login or a lock file changes nobody's rights.
     let about_it = matches!(found.kind, FileKind::Prose | FileKind::Binary | FileKind::Markup);
-    if about_it || found.has(Flag::Docs) || found.has(Flag::Generated) {
+    let beside_it = [Flag::Docs, Flag::Generated, Flag::Test].iter().any(|flag| found.has(*flag));
+    if about_it || beside_it {
         return;
     }
     let words = words(path);

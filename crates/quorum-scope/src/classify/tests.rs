@@ -48,7 +48,7 @@ fn languages_by_name_and_content() {
 
 #[test]
 fn roles_by_path() {
-    let cases: [(&str, &[Flag]); 28] = [
+    let cases: [(&str, &[Flag]); 29] = [
         ("pkg/user_test.go", &[Flag::Test]),
         ("src/__tests__/a.js", &[Flag::Test]),
         ("src/a.spec.ts", &[Flag::Test]),
@@ -69,6 +69,7 @@ fn roles_by_path() {
         ("src/handlers/user.go", &[Flag::EntryPoint]),
         ("src/auth/validate.go", &[Flag::SecuritySensitive]),
         ("src/authors.go", &[]),
+        ("src/auth/login_test.go", &[Flag::Test]),
         (".env.production", &[Flag::SecuritySensitive]),
         ("certs/server.pem", &[Flag::SecuritySensitive]),
         ("docs/auth.md", &[Flag::Docs]),

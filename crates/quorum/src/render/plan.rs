@@ -15,6 +15,9 @@ use super::style::{count, dim, heading, number, seconds, shorten, table, title, 
 /// As many files as are listed; the rest is counted.
 const MOST_FILES: usize = 20;
 
+/// From this width on, reasons name a file as an example.
+const ROOM_FOR_EXAMPLES: usize = 110;
+
 /// The whole page, `width` columns wide.
 pub(crate) fn page(plan: &Plan, roster: &Roster, width: usize) -> String {
     let mut page = title(&format!("Quorum plan: {}", plan.scope.label));
@@ -114,7 +117,13 @@ fn agents(page: &mut String, plan: &Plan, roster: &Roster, width: usize) -> std:
         head.push("Model");
     }
     head.push("Why");
-    let rows = plan.agents.iter().map(|agent| agent_row(agent, roster, models)).collect();
+    let mut rows: Vec<Vec<String>> =
+        plan.agents.iter().map(|agent| agent_row(agent, roster, models)).collect();
+    if width < ROOM_FOR_EXAMPLES {
+        for why in rows.iter_mut().filter_map(|row| row.last_mut()) {
+            *why = without_examples(why);
+        }
+    }
     writeln!(page)?;
     page.push_str(&table(&head, rows, &[1, 3, 4, 5], width));
     if !plan.unassigned.is_empty() {
@@ -124,6 +133,12 @@ fn agents(page: &mut String, plan: &Plan, roster: &Roster, width: usize) -> std:
         writeln!(page, "{}", warning(&text))?;
     }
     Ok(())
+}
+
+/// Reasons without the files that they give as examples, which the list below shows with flags.
+fn without_examples(reasons: &str) -> String {
+    let reasons = reasons.split("; ").map(|reason| reason.split(" (").next().unwrap_or(reason));
+    reasons.collect::<Vec<_>>().join("; ")
 }
 
 fn agent_row(agent: &PlannedAgent, roster: &Roster, models: bool) -> Vec<String> {
