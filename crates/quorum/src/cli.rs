@@ -47,10 +47,10 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Review a change: scope, plan, reviewers, verdict
     #[command(after_help = SCOPE_HELP)]
-    Review(ReviewArgs),
+    Review(ChangeArgs),
     /// Say what a review would look at, who would do it, and what it could cost; send nothing
     #[command(after_help = SCOPE_HELP)]
-    Plan(PlanArgs),
+    Plan(ChangeArgs),
     /// Say whether files fit one request to a model, and split them where not
     #[command(after_help = "\
 Of the model's window, 2,000 tokens go to the system prompt, 1,500 to the plan, 4,000 to SOPs, 6,400 to
@@ -201,17 +201,7 @@ pub(crate) enum Format {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct PlanArgs {
-    #[command(flatten)]
-    pub(crate) scope: ScopeArgs,
-    #[command(flatten)]
-    pub(crate) run: RunArgs,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct ReviewArgs {
+pub(crate) struct ChangeArgs {
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
     #[command(flatten)]

@@ -5,12 +5,12 @@ use quorum_index::Counter;
 use quorum_model::plan::Plan;
 use quorum_plan::{Input, sop};
 
-use crate::cli::{Cli, Format, PlanArgs, RunArgs, ScopeArgs};
+use crate::cli::{ChangeArgs, Cli, Format, RunArgs, ScopeArgs};
 use crate::failure::Failure;
 use crate::workspace::Workspace;
 use crate::{gather, output, render, settings};
 
-pub(super) fn run(cli: &Cli, arguments: &PlanArgs) -> Result<u8, Failure> {
+pub(super) fn run(cli: &Cli, arguments: &ChangeArgs) -> Result<u8, Failure> {
     let (plan, workspace) = make(cli, &arguments.scope, &arguments.run)?;
     let file = arguments.output.output.as_deref();
     match arguments.output.format {

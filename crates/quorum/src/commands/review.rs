@@ -1,12 +1,12 @@
 //! `quorum review`.
 
-use crate::cli::{Cli, Format, ReviewArgs};
+use crate::cli::{ChangeArgs, Cli, Format};
 use crate::commands::plan;
 use crate::failure::Failure;
 use crate::{output, render};
 
 /// Plans the review, and says plainly that there is nobody to do it yet.
-pub(super) fn run(cli: &Cli, arguments: &ReviewArgs) -> Result<u8, Failure> {
+pub(super) fn run(cli: &Cli, arguments: &ChangeArgs) -> Result<u8, Failure> {
     let (plan, workspace) = plan::make(cli, &arguments.scope, &arguments.run)?;
     let file = arguments.output.output.as_deref();
     if arguments.output.format == Format::Terminal {
