@@ -11,6 +11,11 @@ use std::sync::OnceLock;
 
 fn main() {
     divan::main();
+    drop(fs::remove_dir_all(folder()));
+}
+
+fn folder() -> PathBuf {
+    std::env::temp_dir().join(format!("quorum-bench-{}", std::process::id()))
 }
 
 #[divan::bench]
@@ -40,7 +45,7 @@ fn git_diff_of_5000_files() {
 fn repository() -> &'static Path {
     static REPOSITORY: OnceLock<PathBuf> = OnceLock::new();
     REPOSITORY.get_or_init(|| {
-        let root = std::env::temp_dir().join(format!("quorum-bench-{}", std::process::id()));
+        let root = folder();
         let git = |arguments: &[&str]| {
             let who = ["-c", "user.name=B", "-c", "user.email=b@example.org"];
             run(Command::new("git").args(who).args(arguments).current_dir(&root));
