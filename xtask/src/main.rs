@@ -45,7 +45,13 @@ fn test(rest: &[String]) -> Result<()> {
     if !git.is_ok_and(|output| output.status.success()) {
         bail!("the tests make real repositories: install git first");
     }
-    cargo(["test", "--workspace", "--locked"], rest)
+    // A package that is named stands for itself.
+    let named = rest.iter().any(|argument| argument == "-p" || argument == "--package");
+    if named {
+        cargo(["test", "--locked"], rest)
+    } else {
+        cargo(["test", "--locked", "--workspace"], rest)
+    }
 }
 
 fn lint() -> Result<()> {
