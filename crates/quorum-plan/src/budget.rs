@@ -37,9 +37,9 @@ mod tests {
 
     const TIERS: [Tier; 3] = [Tier::Simple, Tier::Standard, Tier::Complex];
 
-    /// The whole table of the seeds, for the security reviewer.
+    /// The whole budget table, for the security reviewer.
     #[test]
-    fn the_seeds_table() {
+    fn the_budget_table() {
         let table = [
             (4_096, [7_680, 10_240, 15_360]),
             (16_384, [12_288, 16_384, 24_576]),

@@ -43,7 +43,7 @@ mod tests {
     use quorum_model::scope::Change;
 
     #[test]
-    fn the_order_of_the_seeds() {
+    fn urgent_files_come_first() {
         let file = |path: &str, flags: &[Flag]| FileEntry {
             path: path.into(),
             old_path: None,

@@ -211,7 +211,7 @@ mod tests {
         AgentFile { path: path.to_owned(), text: text.to_owned() }
     }
 
-    /// The roster's table, as the design gives it.
+    /// The table of base budgets and vetoes.
     #[test]
     fn budgets_and_vetoes_of_the_embedded_agents() {
         let roster = Roster::embedded().expect("the embedded agents parse");

@@ -79,7 +79,7 @@ fn plan_of(sizes: &[(&str, u64)], settings: &Settings) -> Plan {
 }
 
 #[test]
-fn the_seeds_table_comes_out_of_a_plan() {
+fn the_budget_table_comes_out_of_a_plan() {
     let tiers = [Tier::Simple, Tier::Standard, Tier::Complex];
     let table = [
         (4_096, [7_680, 10_240, 15_360]),

@@ -16,7 +16,7 @@ fn budget(plan: &Value, agent: &str) -> u64 {
 }
 
 #[test]
-fn the_budget_table_of_the_seeds() {
+fn the_budget_table() {
     let sandbox = Sandbox::empty();
     let table = [
         (4_096, [7_680, 10_240, 15_360]),
