@@ -222,7 +222,7 @@ fn multipliers(evidence: Evidence<'_>) -> Vec<(u32, Multiplier)> {
         add(12, "breaking_change", reason);
     }
     if let Some(label) = labels(evidence, Signal::TechnicalDebt).next() {
-        add(11, "technical_debt", format!("`{label}` in changed lines"));
+        add(11, "technical_debt", format!("`{label}` in what is reviewed"));
     }
     if evidence.time_pressure {
         add(11, "time_pressure", "the user says so".to_owned());

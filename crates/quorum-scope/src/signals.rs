@@ -124,7 +124,7 @@ pub fn read(file: &RawFile, content: &Content, classified: &mut Classified) -> F
     }
     let tested = classified.has(Flag::Test);
     if classified.kind != FileKind::Prose {
-        keywords(&mut facts, &changed.added, tested);
+        keywords(&mut facts, &changed, tested);
     }
     if tested {
         test_kind(&mut facts, &file.path.to_str_lossy());
@@ -165,14 +165,16 @@ fn changed_text(file: &RawFile, content: &Content) -> ChangedText {
     changed
 }
 
-fn keywords(facts: &mut FileFacts, text: &[u8], tested: bool) {
+fn keywords(facts: &mut FileFacts, changed: &ChangedText, tested: bool) {
     let Some(matcher) = MATCHER.as_ref() else { return };
+    let text = &changed.added;
+    let place = if changed.whole { "in the file" } else { "in a changed line" };
     for found in matcher.find_iter(text) {
         let (word, signal) = KEYWORDS[found.pattern()];
         // Tests mention everything; what they do is not at risk.
         let counts = !tested || signal == Signal::TechnicalDebt;
         if counts && is_whole_word(text, found.start(), found.end()) {
-            note(facts, signal, word, format!("`{word}` in a changed line"));
+            note(facts, signal, word, format!("`{word}` {place}"));
         }
     }
 }
