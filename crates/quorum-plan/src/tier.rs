@@ -25,27 +25,20 @@ pub fn assess(evidence: Evidence<'_>, chosen: Option<Tier>) -> TierAssessment {
     let dimensions: BTreeMap<Dimension, Score> =
         Dimension::ALL.map(|dimension| (dimension, score(evidence, dimension))).into();
     let base_score = dimensions.values().map(|score| score.score).sum();
-    let multipliers = multipliers(evidence);
-    let factor = multipliers.iter().map(|(tenths, _)| *tenths).max().unwrap_or(10);
+    let mut multipliers = multipliers(evidence);
+    let factor = multipliers.first().map_or(10, |(tenths, _)| *tenths);
+    if let Some((_, highest)) = multipliers.first_mut() {
+        highest.applied = true;
+    }
     let adjusted = u32::from(base_score) * factor;
     let scored = tier_of(adjusted);
-    let mut applied = false;
-    let multipliers = multipliers
-        .into_iter()
-        .map(|(tenths, mut multiplier)| {
-            multiplier.applied = tenths == factor && !std::mem::replace(&mut applied, true);
-            // The first of equals is the one that is named as applied.
-            applied |= multiplier.applied;
-            multiplier
-        })
-        .collect();
     TierAssessment {
         name: chosen.unwrap_or(scored),
         base_score,
         adjusted_score: f64::from(adjusted) / 10.0,
         overridden: chosen.filter(|chosen| *chosen != scored).map(|_| scored),
         dimensions,
-        multipliers,
+        multipliers: multipliers.into_iter().map(|(_, multiplier)| multiplier).collect(),
     }
 }
 

@@ -7,6 +7,7 @@ mod sensitive;
 mod vendored;
 mod words;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use bstr::{BString, ByteSlice};
@@ -79,6 +80,7 @@ impl Classifier {
     pub fn classify(&self, file: &RawFile, content: &Content) -> Classified {
         let path = file.path.to_str_lossy();
         let text = visible(file, content);
+        let text: &[u8] = &text;
         let probe = &text[..text.len().min(LANGUAGE_PROBE)];
         let mut found = Classified { language: None, kind: FileKind::Text, flags: BTreeMap::new() };
         mode_flags(&mut found, file);
@@ -126,11 +128,15 @@ impl Classifier {
 }
 
 /// What can be seen of a file: its content, or the diff where that is all there is.
-fn visible<'a>(file: &'a RawFile, content: &'a Content) -> &'a [u8] {
+fn visible<'a>(file: &RawFile, content: &'a Content) -> Cow<'a, [u8]> {
     match content {
-        Content::Whole(content) => content,
+        Content::Whole(content) => Cow::Borrowed(content),
         Content::DiffOnly | Content::Absent | Content::Unreadable(_) => {
-            file.hunks.first().map_or(&[], |(_, body)| file.patch.get(body.clone()).unwrap_or(&[]))
+            let body = file.hunks.first().and_then(|(_, body)| file.patch.get(body.clone()));
+            let gone = if file.change == Change::Deleted { b'+' } else { b'-' };
+            let lines = body.unwrap_or_default().lines_with_terminator();
+            let lines = lines.filter(|line| !line.starts_with(&[gone]));
+            Cow::Owned(lines.filter_map(|line| line.get(1..)).flatten().copied().collect())
         }
     }
 }

@@ -50,14 +50,6 @@ pub enum ScopeError {
     /// The diff cannot be read.
     #[error(transparent)]
     Diff(#[from] DiffError),
-    /// A file cannot be read.
-    #[error("{}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
     /// Git said no.
     #[error("`git {command}` failed: {message}")]
     Git {
@@ -96,7 +88,6 @@ impl ScopeError {
             Self::Bare => "use `--commit`, `--range` or `--base` here",
             Self::Diff(_) => "make the diff with `git diff` or `diff -u`, and do not edit it",
             Self::Git { .. } => "run the same git command by hand to see all that it says",
-            Self::Read { .. } => return None,
         };
         Some(hint.to_owned())
     }

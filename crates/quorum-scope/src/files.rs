@@ -97,6 +97,11 @@ pub fn open(repository: &Repository, target: &Target) -> Result<Files, ScopeErro
     }
 }
 
+/// How many files git neither tracks nor ignores.
+pub fn count_untracked(repository: &Repository) -> Result<usize, ScopeError> {
+    Ok(whole::untracked(repository, &PathFilter::default())?.len())
+}
+
 /// Opens the files of a diff that is reviewed without a repository.
 pub fn open_bare(target: &Target) -> Result<Files, ScopeError> {
     let filter = PathFilter::without_repository(&target.paths)?;

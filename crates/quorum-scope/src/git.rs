@@ -92,11 +92,6 @@ impl Git {
         self
     }
 
-    /// The folder in which git runs.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     /// What git prints. A failure carries the first line that it printed on standard error.
     pub fn output<S: AsRef<OsStr>>(
         &self,

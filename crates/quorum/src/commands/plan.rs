@@ -4,9 +4,11 @@ use bstr::ByteSlice as _;
 use quorum_index::Counter;
 use quorum_model::plan::Plan;
 use quorum_plan::{Input, sop};
+use quorum_scope::files;
 
 use crate::cli::{ChangeArgs, Cli, Format, RunArgs, ScopeArgs};
 use crate::failure::Failure;
+use crate::render::style::count;
 use crate::workspace::Workspace;
 use crate::{gather, output, render, settings};
 
@@ -83,20 +85,20 @@ fn left_out(workspace: &Workspace, scope: &ScopeArgs) -> Result<Vec<String>, Fai
         return Ok(Vec::new());
     }
     if scope.unstaged && !scope.untracked {
-        let listed =
-            repository.git().output(["ls-files", "--others", "--exclude-standard", "-z"])?;
-        let count = listed.split(|&byte| byte == 0).filter(|name| !name.is_empty()).count();
-        if count > 0 {
-            return Ok(vec![format!("{count} untracked files are left out; add `--untracked`")]);
+        let untracked = files::count_untracked(repository)?;
+        if untracked > 0 {
+            let files = count(untracked, "untracked file is", "untracked files are");
+            return Ok(vec![format!("{files} left out; add `--untracked`")]);
         }
     }
     if scope.base.is_some() {
         // A work tree that git cannot read is no reason not to review what is committed.
         let arguments =
             ["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty"];
-        let count = repository.git().output(arguments).unwrap_or_default().lines().count();
-        if count > 0 {
-            return Ok(vec![format!("{count} uncommitted files are left out: HEAD is reviewed")]);
+        let changed = repository.git().output(arguments).unwrap_or_default().lines().count();
+        if changed > 0 {
+            let files = count(changed, "uncommitted file is", "uncommitted files are");
+            return Ok(vec![format!("{files} left out: HEAD is reviewed")]);
         }
     }
     Ok(Vec::new())

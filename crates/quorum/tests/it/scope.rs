@@ -1,6 +1,5 @@
 //! Every scope form says what git says.
 
-use std::io::Write as _;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -127,7 +126,7 @@ fn uncommitted_forms() {
     assert_eq!(plan["scope"]["files"][0]["hunks"], json!([hunk]));
     assert_eq!(plan["scope"]["files"][0]["change"], "added");
     let plan = sandbox.plan(&["--unstaged"]);
-    assert_eq!(plan["warnings"], json!(["1 untracked files are left out; add `--untracked`"]));
+    assert_eq!(plan["warnings"], json!(["1 untracked file is left out; add `--untracked`"]));
 }
 
 #[test]
@@ -386,5 +385,4 @@ fn a_closed_pipe_is_no_panic() {
     });
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(text(&output.stderr), "");
-    drop(std::io::stdout().flush());
 }
