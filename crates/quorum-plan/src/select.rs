@@ -5,7 +5,6 @@ use quorum_model::scope::{FileEntry, Flag};
 use quorum_model::tier::{Dimension, Tier, TierAssessment};
 
 use crate::error::PlanError;
-use crate::priority;
 use crate::roster::{Member, Roster};
 
 /// A selected reviewer.
@@ -15,7 +14,7 @@ pub struct Selected<'a> {
     pub member: &'a Member,
     /// Why, in the order in which the rules apply.
     pub reasons: Vec<String>,
-    /// The indices of its files, most urgent first.
+    /// The indices of its files, in no particular order.
     pub files: Vec<usize>,
 }
 
@@ -63,9 +62,6 @@ pub fn select<'a>(
             None => {}
         }
     }
-    for agent in &mut agents {
-        agent.files.sort_by_cached_key(|&index| (priority::of(&files[index]), index));
-    }
     let rank = |agent: &Selected<'_>| {
         let name = &agent.member.agent.name;
         roster.members().iter().position(|member| member.agent.name == *name)
@@ -106,8 +102,7 @@ fn called_for<'a>(
 ) -> Vec<Selected<'a>> {
     let mut agents = Vec::new();
     for member in enabled(roster) {
-        let in_domain = domain(member, files, Protocol::Veto);
-        if in_domain.is_empty() {
+        if files.iter().all(|file| member.claims(file).is_none()) {
             continue;
         }
         let reasons = reasons(member, files, tier);

@@ -28,7 +28,11 @@ fn patched_content(change: Change, patch: &PatchFile) -> ContentSource {
     match change {
         Change::Deleted => ContentSource::None,
         _ if patch.new_mode == Some(SUBMODULE) => ContentSource::None,
-        _ => ContentSource::Patch(patch.new_id.as_ref().map(ToString::to_string)),
+        _ => {
+            // Whoever wrote the diff wrote the id: it names a blob and nothing else.
+            let id = patch.new_id.as_ref().filter(|id| id.iter().all(u8::is_ascii_hexdigit));
+            ContentSource::Patch(id.filter(|id| !id.is_empty()).map(ToString::to_string))
+        }
     }
 }
 
