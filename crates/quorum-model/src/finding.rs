@@ -55,6 +55,20 @@ pub struct AgentFinding {
     /// What a user of the software notices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_impact: Option<String>,
+    /// How a value gets from where it comes in to where it does harm.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<TraceStep>,
+}
+
+/// One step on a value's way through the code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TraceStep {
+    /// The file.
+    pub file: String,
+    /// The line.
+    pub line: u64,
+    /// What happens there.
+    pub note: String,
 }
 
 impl AgentFinding {
@@ -145,6 +159,9 @@ pub struct Finding {
     pub confidence: f64,
     /// Where the finding stands across runs.
     pub state: FindingState,
+    /// How a value gets from where it comes in to where it does harm.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<TraceStep>,
 }
 
 /// Where a finding stands across runs.

@@ -10,6 +10,7 @@ pub mod budget;
 pub mod config;
 pub mod coverage;
 pub mod finding;
+pub mod outcome;
 pub mod plan;
 pub mod report;
 pub mod result;

@@ -1,0 +1,1 @@
+//! Packages of manifests and lock files, matched against advisories.

@@ -1,0 +1,1 @@
+//! Clustering, protocols, coverage and the verdict, as pure functions.

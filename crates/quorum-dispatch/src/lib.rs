@@ -1,0 +1,1 @@
+//! Runs reviewers under budgets and returns what they found and saw.

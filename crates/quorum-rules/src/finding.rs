@@ -1,0 +1,70 @@
+//! What a rule reports.
+
+use quorum_model::finding::{AgentFinding, DependencyFacts, Effort, TraceStep};
+use quorum_model::severity::Severity;
+
+/// What a rule reports about one place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleFinding {
+    /// The rule's id, such as `go.sql-injection`.
+    pub rule: String,
+    /// The agent that reports it, such as `security-reviewer`.
+    pub agent: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// How sure the rule is, 0 to 1. Below [`SHOWN`] a finding is a hint for other reviewers.
+    pub confidence: f64,
+    /// One of the agent's categories.
+    pub category: String,
+    /// The weakness class, such as `CWE-89`.
+    pub cwe: Option<String>,
+    /// The file.
+    pub file: String,
+    /// First line.
+    pub line: u64,
+    /// Last line.
+    pub end_line: u64,
+    /// The code that proves it, as it stands in the file.
+    pub evidence: String,
+    /// What is wrong: one sentence that can stand as a title, then the rest.
+    pub issue: String,
+    /// What to do.
+    pub recommendation: String,
+    /// Where to read more.
+    pub references: Vec<String>,
+    /// How much work the fix is.
+    pub effort: Option<Effort>,
+    /// How the value gets here.
+    pub trace: Vec<TraceStep>,
+    /// Facts about a vulnerable dependency.
+    pub dependency: Option<DependencyFacts>,
+    /// Reported though no line of it is added: the change elsewhere causes it.
+    pub caused: bool,
+}
+
+/// The confidence from which a finding is shown to people.
+pub const SHOWN: f64 = 0.5;
+
+impl From<RuleFinding> for AgentFinding {
+    fn from(found: RuleFinding) -> Self {
+        Self {
+            severity: found.severity,
+            category: found.category,
+            file: Some(found.file),
+            line: Some(found.line),
+            end_line: Some(found.end_line),
+            location: None,
+            evidence: Some(found.evidence),
+            issue: found.issue,
+            recommendation: found.recommendation,
+            cwe: found.cwe,
+            references: found.references,
+            rule: Some(found.rule),
+            effort: found.effort,
+            confidence: Some(found.confidence),
+            dependency: found.dependency,
+            user_impact: None,
+            trace: found.trace,
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The embedded reviewers: deterministic, offline.
+//!
+//! Every file of a change is read and parsed once, all rules of all agents look at it, and what
+//! they find is reported for the lines that the change adds or breaks.
+
+pub mod finding;
+pub mod source;
+
+pub use finding::RuleFinding;
+pub use source::{LineSet, ParsedFile, Side, SourceFile, Sources};

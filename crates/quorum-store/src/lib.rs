@@ -1,0 +1,1 @@
+//! Run directories, the journal, verdict files, the ledger and memory.

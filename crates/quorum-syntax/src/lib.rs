@@ -1,0 +1,12 @@
+//! Languages and their syntax trees.
+//!
+//! One list of the languages that are compiled in, and one way to parse: with a limit on size and
+//! time, so that hostile source costs a bounded amount and is then searched as text.
+
+mod language;
+mod parse;
+
+pub use ast_grep_core as grep;
+pub use language::Lang;
+pub use parse::{Limits, ParseError, parse, parse_within};
+pub use tree_sitter::{Node, Point, Query, QueryCursor, StreamingIterator, Tree, TreeCursor};
