@@ -3,6 +3,7 @@
 mod conflict;
 mod facts;
 mod functions;
+mod language;
 mod quality;
 mod rule;
 mod syntax;
@@ -19,7 +20,7 @@ use crate::source::{ParsedFile, Sources};
 pub(crate) type Check = fn(&ParsedFile, &mut Vec<RuleFinding>);
 
 /// Every check; each decides for itself whether a file is its business.
-pub(crate) const ALL: &[Check] = &[conflict::check, quality::check];
+pub(crate) const ALL: &[Check] = &[conflict::check, quality::check, language::check];
 
 /// Looks at what was kept of all files and adds what only the whole change shows.
 pub(crate) type ChangeCheck = fn(&[FileFacts], &dyn Sources, &mut Vec<RuleFinding>);
