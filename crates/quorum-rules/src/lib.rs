@@ -11,3 +11,17 @@ pub mod source;
 pub use finding::RuleFinding;
 pub use review::{Note, Review, review};
 pub use source::{LineSet, ParsedFile, Side, SourceFile, Sources};
+
+/// The agents that have rules.
+pub const AGENTS: &[&str] = &[
+    "security-reviewer",
+    "vulnerability-reviewer",
+    "go-reviewer",
+    "rust-reviewer",
+    "python-reviewer",
+    "typescript-reviewer",
+    "java-reviewer",
+    "code-quality-reviewer",
+    "documentation-reviewer",
+    "user-persona-reviewer",
+];

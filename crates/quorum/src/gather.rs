@@ -32,14 +32,24 @@ pub(crate) struct Gathered {
     pub(crate) scope: Scope,
     pub(crate) facts: Vec<FileFacts>,
     pub(crate) units: Vec<Vec<Unit>>,
+    /// The files themselves, with their patches, where they are reviewed and not only planned.
+    pub(crate) raw: Vec<RawFile>,
     /// What could not be read and is planned by name alone, each with its cause.
     pub(crate) unreadable: Vec<String>,
+}
+
+/// What happens to the files after they are planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Plan,
+    Review,
 }
 
 /// Reads every file of the workspace's target.
 pub(crate) fn gather(
     workspace: &Workspace,
     unit_limit: u64,
+    purpose: Purpose,
     quiet: bool,
 ) -> Result<Gathered, Failure> {
     let repository = workspace.repository.as_ref();
@@ -65,6 +75,7 @@ pub(crate) fn gather(
         counter,
         cache,
         unit_limit,
+        purpose,
         unreadable: Mutex::default(),
     };
     let rules = IgnoreRules::new(&workspace.policy().ignore_rules()?, &config.scope.ignore)?;
@@ -87,12 +98,14 @@ pub(crate) fn gather(
         },
         facts: Vec::with_capacity(read.len()),
         units: Vec::with_capacity(read.len()),
+        raw: Vec::new(),
         unreadable,
     };
     for file in read {
         gathered.scope.files.push(file.entry);
         gathered.facts.push(file.facts);
         gathered.units.push(file.units);
+        gathered.raw.extend(file.raw);
     }
     Ok(gathered)
 }
@@ -129,6 +142,7 @@ struct Read {
     entry: FileEntry,
     facts: FileFacts,
     units: Vec<Unit>,
+    raw: Option<RawFile>,
 }
 
 fn read_all(
@@ -172,6 +186,7 @@ struct Reader {
     counter: Counter,
     cache: TokenCache,
     unit_limit: u64,
+    purpose: Purpose,
     unreadable: Mutex<Vec<String>>,
 }
 
@@ -202,7 +217,8 @@ impl Reader {
             flag_reasons: classified.flags,
             hunks: file.hunks.iter().map(|(hunk, _)| *hunk).collect(),
         };
-        Ok(Read { entry, facts, units })
+        let raw = (self.purpose == Purpose::Review).then_some(file);
+        Ok(Read { entry, facts, units, raw })
     }
 
     /// What the file counts for: all of it at the reviewed revision, or its name.

@@ -5,6 +5,7 @@
 
 mod cli;
 mod commands;
+mod embedded;
 mod failure;
 mod gather;
 mod output;

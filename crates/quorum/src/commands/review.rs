@@ -7,7 +7,8 @@ use crate::{output, render};
 
 /// Plans the review, and says plainly that there is nobody to do it yet.
 pub(super) fn run(cli: &Cli, arguments: &ChangeArgs) -> Result<u8, Failure> {
-    let (plan, workspace) = plan::make(cli, &arguments.scope, &arguments.run)?;
+    let plan::Made { plan, workspace, .. } =
+        plan::make(cli, &arguments.scope, &arguments.run, crate::gather::Purpose::Review)?;
     let file = arguments.output.output.as_deref();
     if arguments.output.format == Format::Terminal {
         let page = render::plan::page(&plan, &workspace.roster, output::width());
