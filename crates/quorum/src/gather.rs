@@ -4,7 +4,6 @@
 //! over the cores; and only what the plan needs is kept of a file, never its text.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use bstr::{BStr, ByteSlice};
@@ -20,6 +19,7 @@ use quorum_scope::error::ScopeError;
 use quorum_scope::files::{self, ContentSource, Files, RawFile};
 use quorum_scope::ignored::IgnoreRules;
 use quorum_scope::signals;
+use quorum_store::Folder;
 use rayon::iter::{ParallelBridge as _, ParallelIterator as _};
 
 use crate::failure::Failure;
@@ -113,28 +113,8 @@ pub(crate) fn gather(
 /// Counts are kept in `.quorum/index`; without a place for it they are counted again.
 fn open_cache(workspace: &Workspace, tokenizer: quorum_model::config::Tokenizer) -> TokenCache {
     let root = workspace.repository.as_ref().and_then(|repository| repository.work_tree());
-    let folder = root.map(|root| root.join(".quorum/index"));
-    match folder {
-        Some(folder) if prepare(&folder).is_ok() => TokenCache::open(&folder, tokenizer),
-        _ => TokenCache::disabled(),
-    }
-}
-
-/// What Quorum writes stays out of version control; what a team writes there does not.
-const GITIGNORE: &str = "*\n!agents/\n!agents/**\n!sops/\n!sops/**\n!rules/\n!rules/**\n";
-
-/// Makes the folder, unless the repository would have it made somewhere else.
-fn prepare(folder: &Path) -> std::io::Result<()> {
-    let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-    if is_link(folder) || folder.parent().is_some_and(is_link) {
-        return Err(std::io::ErrorKind::Unsupported.into());
-    }
-    std::fs::create_dir_all(folder)?;
-    let ignore = folder.with_file_name(".gitignore");
-    if ignore.symlink_metadata().is_err() {
-        std::fs::write(ignore, GITIGNORE)?;
-    }
-    Ok(())
+    let folder = root.and_then(|root| Folder::prepare(root).ok()?.make("index").ok());
+    folder.map_or_else(TokenCache::disabled, |folder| TokenCache::open(&folder, tokenizer))
 }
 
 /// What is kept of one file.
