@@ -5,11 +5,15 @@
 
 mod checks;
 pub mod finding;
+mod pattern;
 pub mod review;
+pub mod rule;
 pub mod source;
+mod suppress;
 
 pub use finding::RuleFinding;
-pub use review::{Note, Review, review};
+pub use review::{Note, Review, review, review_with};
+pub use rule::{Rule, RuleError, RuleSet};
 pub use source::{LineSet, ParsedFile, Side, SourceFile, Sources};
 
 /// The agents that have rules.
