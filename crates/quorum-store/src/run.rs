@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use id::RunId;
+use jiff::Timestamp;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
@@ -215,6 +216,20 @@ impl RunSummary {
     /// The run's directory.
     pub fn directory(&self) -> &Path {
         self.layout.root()
+    }
+
+    /// When it started.
+    pub fn started(&self) -> Option<Timestamp> {
+        self.id.started()
+    }
+
+    /// Takes the run, so that nobody works on it meanwhile; absent where somebody does.
+    pub(crate) fn try_lock(&self) -> Result<Option<File>, StoreError> {
+        match lock(&self.id, &self.layout) {
+            Ok(file) => Ok(Some(file)),
+            Err(StoreError::Locked(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Whether a process works on it right now.
