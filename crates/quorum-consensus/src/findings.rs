@@ -81,6 +81,7 @@ impl<'a> Cluster<'a> {
                 .find(|member| !member.source.trace.is_empty())
                 .map(|member| member.source.trace.clone())
                 .unwrap_or_default(),
+            replacement: self.first(|source| source.replacement.as_ref()),
             references: self.references(),
             effort: self.first(|source| source.effort.as_ref()),
             dependency: self.first(|source| source.dependency.as_ref()),

@@ -58,6 +58,20 @@ pub struct AgentFinding {
     /// How a value gets from where it comes in to where it does harm.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<TraceStep>,
+    /// What to put in the place of which lines, where that alone is the fix.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replacement: Option<Replacement>,
+}
+
+/// Text that takes the place of whole lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Replacement {
+    /// The first line that goes.
+    pub start_line: u64,
+    /// The last line that goes.
+    pub end_line: u64,
+    /// The lines that come, without the last line end.
+    pub text: String,
 }
 
 /// One step on a value's way through the code.
@@ -181,6 +195,9 @@ pub struct Finding {
     /// How a value gets from where it comes in to where it does harm.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<TraceStep>,
+    /// What to put in the place of which lines, where that alone is the fix.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replacement: Option<Replacement>,
     /// Where to read more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<String>,

@@ -146,6 +146,7 @@ pub(crate) fn finding(severity: Severity, file: &str, line: u64, issue: &str) ->
         dependency: None,
         user_impact: None,
         trace: Vec::new(),
+        replacement: None,
     }
 }
 
