@@ -5,10 +5,13 @@
 //! files are all made from the journal, so a run that was killed is put right by reading it again.
 
 mod clock;
+mod database;
 mod error;
 mod folder;
 pub mod journal;
 mod layout;
+pub mod ledger;
+pub mod memory;
 pub mod page;
 mod run;
 pub mod state;

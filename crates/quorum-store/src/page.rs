@@ -5,8 +5,9 @@
 
 use std::fmt::Write as _;
 
-use quorum_model::finding::AgentFinding;
+use quorum_model::finding::{AgentFinding, Finding};
 use quorum_model::outcome::{AgentOutcome, OutcomeStatus};
+use quorum_model::result::ReviewResult;
 use quorum_model::severity::{Counts, Severity};
 
 /// A reader may take this many lines and stop.
@@ -69,10 +70,47 @@ pub fn draft_ids(outcome: &AgentOutcome) -> Vec<String> {
     (1..=outcome.findings.len()).map(|number| format!("{prefix}-{number:03}")).collect()
 }
 
+/// The ids that the review gave to an agent's findings. What it did not publish is numbered after
+/// what it did, so that no id means two things.
+pub fn ids(outcome: &AgentOutcome, result: &ReviewResult) -> Vec<String> {
+    let all = || result.findings.iter().chain(&result.not_agreed);
+    let own = |finding: &&Finding| finding.agents.contains(&outcome.agent);
+    let prefix = prefix(&outcome.agent);
+    let taken =
+        all().filter_map(|finding| finding.id.strip_prefix(&prefix)?.get(1..)?.parse().ok());
+    let mut next: u64 = taken.max().unwrap_or(0);
+    let mut id = |finding: &AgentFinding| {
+        let published = all().filter(own).find(|published| is_part_of(finding, published));
+        published.map_or_else(
+            || {
+                next += 1;
+                format!("{prefix}-{next:03}")
+            },
+            |published| published.id.clone(),
+        )
+    };
+    outcome.findings.iter().map(&mut id).collect()
+}
+
+/// Whether an agent's finding went into a finding of the review.
+fn is_part_of(finding: &AgentFinding, published: &Finding) -> bool {
+    let Some((file, line)) = finding.place() else { return false };
+    let line = line.unwrap_or(published.line);
+    let end = finding.end_line.unwrap_or(line).max(line);
+    file == published.file && line <= published.end_line && published.line <= end
+}
+
+/// `SEC` for `security-reviewer`, `CQ` for `code-quality-reviewer`.
 fn prefix(agent: &str) -> String {
-    let letters = agent.chars().filter(char::is_ascii_alphabetic).take(3);
-    let prefix = letters.collect::<String>().to_ascii_uppercase();
-    if prefix.is_empty() { "AGT".to_owned() } else { prefix }
+    let name = agent.strip_suffix("-reviewer").unwrap_or(agent);
+    let letters = |word: &str| word.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    let words: Vec<String> = name.split('-').map(letters).filter(|word| !word.is_empty()).collect();
+    let prefix: String = match words.as_slice() {
+        [] => "F".to_owned(),
+        [word] => word.chars().take(3).collect(),
+        words => words.iter().filter_map(|word| word.chars().next()).collect(),
+    };
+    prefix.to_uppercase()
 }
 
 fn index(page: &mut String, entries: &[(&str, &AgentFinding)]) {
