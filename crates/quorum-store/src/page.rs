@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use quorum_model::finding::{AgentFinding, Finding};
+use quorum_model::finding::{AgentFinding, Finding, Position};
 use quorum_model::outcome::{AgentOutcome, OutcomeStatus};
 use quorum_model::result::ReviewResult;
 use quorum_model::severity::{Counts, Severity};
@@ -82,7 +82,8 @@ pub fn ids(outcome: &AgentOutcome, result: &ReviewResult) -> Vec<String> {
         all().filter_map(|finding| finding.id.strip_prefix(&prefix)?.get(1..)?.parse().ok());
     let mut next: u64 = taken.max().unwrap_or(0);
     let mut id = |finding: &AgentFinding| {
-        let published = all().filter(own).find(|published| is_part_of(finding, published));
+        let went_into = |published: &&Finding| is_part_of(finding, &outcome.agent, published);
+        let published = all().filter(own).find(went_into);
         published.map_or_else(
             || {
                 next += 1;
@@ -95,11 +96,14 @@ pub fn ids(outcome: &AgentOutcome, result: &ReviewResult) -> Vec<String> {
 }
 
 /// Whether an agent's finding went into a finding of the review.
-fn is_part_of(finding: &AgentFinding, published: &Finding) -> bool {
+fn is_part_of(finding: &AgentFinding, agent: &str, published: &Finding) -> bool {
     let Some((file, line)) = finding.place() else { return false };
-    let line = line.unwrap_or(published.line);
-    let end = finding.end_line.unwrap_or(line).max(line);
-    file == published.file && line <= published.end_line && published.line <= end
+    let says = |position: &Position| {
+        position.agent == agent
+            && position.issue == finding.issue
+            && line.is_none_or(|line| line == position.line)
+    };
+    file == published.file && published.positions.iter().any(says)
 }
 
 /// `SEC` for `security-reviewer`, `CQ` for `code-quality-reviewer`.
@@ -259,7 +263,7 @@ fn line(page: &mut String, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{finding, outcome, published, result};
+    use crate::testing::{finding, outcome, position, published, result};
 
     const RUN: &str = "20261116-052111-009-4f9c";
 
@@ -333,6 +337,7 @@ mod tests {
         let mut result = result(RUN);
         let mut decided = published("f", "b.go", 1);
         decided.id = "SEC-004".to_owned();
+        decided.positions = vec![position("go-reviewer", &outcome.findings[1])];
         let mut other = published("g", "c.go", 1);
         other.id = "GO-007".to_owned();
         result.findings = vec![decided, other];

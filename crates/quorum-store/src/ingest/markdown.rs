@@ -182,6 +182,7 @@ fn finding(entry: &Entry, text: &str) -> AgentFinding {
         dependency: None,
         user_impact: field("User impact"),
         trace: Vec::new(),
+        replacement: None,
     }
 }
 
