@@ -5,8 +5,7 @@ use std::io::ErrorKind;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
-use quorum_model::verdict::AgentVerdict;
-use quorum_store::{Clock, Event, Run, StoreError};
+use quorum_store::{Clock, Run, StoreError};
 
 use crate::failure::Failure;
 use crate::workspace::Workspace;
@@ -47,13 +46,12 @@ impl Recorder {
     }
 
     /// Records how agents ended, before anything is concluded from it.
-    pub(crate) fn finished(&self, outcomes: &[AgentOutcome]) -> Result<(), StoreError> {
-        let Some(run) = &self.run else { return Ok(()) };
-        let events: Vec<Event> = outcomes
-            .iter()
-            .map(|outcome| Event::AgentFinished(Box::new(outcome.clone())))
-            .collect();
-        run.journal().append_all(&events)
+    pub(crate) fn finished(
+        &self,
+        outcomes: Vec<AgentOutcome>,
+    ) -> Result<Vec<AgentOutcome>, StoreError> {
+        let Some(run) = &self.run else { return Ok(outcomes) };
+        outcomes.into_iter().map(|outcome| run.write_agent(outcome)).collect()
     }
 
     /// Writes the agents' pages and verdicts, and the result.
@@ -63,13 +61,7 @@ impl Recorder {
         result: &ReviewResult,
     ) -> Result<(), StoreError> {
         let Some(run) = &self.run else { return Ok(()) };
-        for outcome in outcomes {
-            let agents = &result.execution.agents;
-            let verdict = agents.iter().find(|agent| agent.name == outcome.agent);
-            let verdict = verdict.map_or(AgentVerdict::Error, |agent| agent.verdict);
-            run.write_agent_files(outcome, verdict)?;
-        }
-        run.finish(result)
+        run.finish(result, outcomes)
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn run(cli: &Cli, arguments: &ChangeArgs) -> Result<u8, Failure> {
     bar.set_message("Reviewing");
     let outcomes = embedded::review(recorder.id(), plan, files, workspace, &bar);
     bar.finish_and_clear();
-    recorder.finished(&outcomes)?;
+    let outcomes = recorder.finished(outcomes)?;
     let result = conclude(recorder.id(), plan, workspace, &outcomes, &arguments.run)?;
     recorder.decided(&outcomes, &result)?;
     let file = arguments.output.output.as_deref();
