@@ -5,6 +5,7 @@ mod facts;
 mod functions;
 mod quality;
 mod rule;
+pub(crate) mod secrets;
 mod syntax;
 mod tests_in_code;
 
@@ -19,7 +20,7 @@ use crate::source::{ParsedFile, Sources};
 pub(crate) type Check = fn(&ParsedFile, &mut Vec<RuleFinding>);
 
 /// Every check; each decides for itself whether a file is its business.
-pub(crate) const ALL: &[Check] = &[conflict::check, quality::check];
+pub(crate) const ALL: &[Check] = &[conflict::check, quality::check, secrets::check];
 
 /// Looks at what was kept of all files and adds what only the whole change shows.
 pub(crate) type ChangeCheck = fn(&[FileFacts], &dyn Sources, &mut Vec<RuleFinding>);

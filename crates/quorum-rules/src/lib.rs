@@ -4,6 +4,11 @@
 //! they find is reported for the lines that the change adds or breaks.
 
 mod checks;
+pub mod secrets {
+    //! Finding and masking secrets in any text.
+
+    pub use crate::checks::secrets::{Span, redact, scan};
+}
 pub mod finding;
 mod pattern;
 pub mod review;
