@@ -9,6 +9,7 @@ mod language;
 mod quality;
 mod rule;
 mod search;
+pub(crate) mod secrets;
 mod syntax;
 mod tests_in_code;
 
@@ -23,7 +24,8 @@ use crate::source::{ParsedFile, Sources};
 pub(crate) type Check = fn(&ParsedFile, &mut Vec<RuleFinding>);
 
 /// Every check; each decides for itself whether a file is its business.
-pub(crate) const ALL: &[Check] = &[conflict::check, quality::check, language::check, docs::check];
+pub(crate) const ALL: &[Check] =
+    &[conflict::check, quality::check, language::check, docs::check, secrets::check];
 
 /// Looks at what was kept of all files and adds what only the whole change shows.
 pub(crate) type ChangeCheck = fn(&[FileFacts], &dyn Sources, &mut Vec<RuleFinding>);

@@ -64,6 +64,7 @@ impl CodeRule {
             effort: Some(Effort::Small),
             trace: Vec::new(),
             dependency: None,
+            replacement: None,
             caused: false,
         }
     }
