@@ -148,7 +148,7 @@ fn mild_in_tests(rules: &RuleSet, file: &ParsedFile, found: &mut RuleFinding) ->
     true
 }
 
-fn looks_like_test(path: &str) -> bool {
+pub(crate) fn looks_like_test(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     path.split('/').any(|part| matches!(part, "test" | "tests" | "__tests__" | "spec" | "testdata"))
         || name.contains("_test.")
