@@ -51,6 +51,7 @@ pub(crate) fn check(file: &ParsedFile, findings: &mut Vec<RuleFinding>) {
                 effort: Some(Effort::Small),
                 trace: Vec::new(),
                 dependency: None,
+                replacement: None,
                 caused: false,
             });
         }
