@@ -4,6 +4,7 @@ use schemars::{Schema, generate::SchemaSettings};
 
 use crate::agent::Agent;
 use crate::config::Config;
+use crate::event::Event;
 use crate::plan::Plan;
 use crate::report::AgentReport;
 use crate::result::ReviewResult;
@@ -17,6 +18,7 @@ pub fn documents() -> Vec<(&'static str, Schema)> {
         ("agent.json", of::<Agent>()),
         ("agent-report.json", of::<AgentReport>()),
         ("config.json", of::<Config>()),
+        ("event.json", of::<Event>()),
         ("plan.json", of::<Plan>()),
         ("result.json", of::<ReviewResult>()),
         ("search.json", of::<SearchResults>()),
