@@ -21,4 +21,4 @@ pub mod sarif;
 mod text;
 
 pub use format::{Format, render};
-pub use report::{Excerpt, Fix, Report};
+pub use report::{Excerpt, Report};

@@ -2,7 +2,7 @@
 //!
 //! <https://github.com/reviewdog/reviewdog/tree/master/proto/rdf>
 
-use quorum_model::finding::Finding;
+use quorum_model::finding::{Finding, Replacement};
 use quorum_model::severity::Severity;
 use serde::Serialize;
 
@@ -65,10 +65,10 @@ struct RelatedLocation {
 
 /// The findings that stand, as reviewdog reads them.
 pub fn render(report: &Report<'_>) -> String {
-    report.current().into_iter().map(|finding| json::line(&diagnostic(report, finding))).collect()
+    report.current().into_iter().map(|finding| json::line(&diagnostic(finding))).collect()
 }
 
-fn diagnostic(report: &Report<'_>, finding: &Finding) -> Diagnostic {
+fn diagnostic(finding: &Finding) -> Diagnostic {
     let (first, last) = text::lines(finding);
     // reviewdog puts messages into comments, so they are Markdown there.
     let mut message =
@@ -91,7 +91,7 @@ fn diagnostic(report: &Report<'_>, finding: &Finding) -> Diagnostic {
         },
         source: Source { name: "quorum" },
         code: Code { value: text::rule(finding) },
-        suggestions: report.fixes.get(&finding.id).map(suggestion).into_iter().collect(),
+        suggestions: text::replacement(finding).map(suggestion).into_iter().collect(),
         related_locations: trace.collect(),
     }
 }
@@ -103,8 +103,9 @@ fn lines(first: u64, last: u64) -> Range {
 }
 
 /// Whole lines with their ends, from the first column to the first of the line after.
-fn suggestion(fix: &crate::Fix) -> Suggestion {
+fn suggestion(replacement: &Replacement) -> Suggestion {
     let at = |line: u64| Position { line: line.max(1), column: Some(1) };
-    let range = Range { start: at(fix.start_line), end: at(fix.end_line.saturating_add(1)) };
-    Suggestion { range, text: fix.replacement.clone() }
+    let (first, last) = text::replaced(replacement);
+    let range = Range { start: at(first), end: at(last.saturating_add(1)) };
+    Suggestion { range, text: text::with_line_end(&replacement.text) }
 }

@@ -17,12 +17,8 @@ pub struct Report<'a> {
     pub result: &'a ReviewResult,
     /// What had been decided before.
     pub plan: &'a Plan,
-    /// The agents' names in headings, by their names.
-    pub titles: BTreeMap<String, String>,
     /// The code around each finding, by the finding's id.
     pub excerpts: BTreeMap<String, Excerpt>,
-    /// What would mend a finding without any thought, by the finding's id.
-    pub fixes: BTreeMap<String, Fix>,
     /// What happened during the run, in order.
     pub events: Vec<Event>,
     /// When the run started, in UTC, RFC 3339.
@@ -37,9 +33,7 @@ impl<'a> Report<'a> {
         Self {
             result,
             plan,
-            titles: BTreeMap::new(),
             excerpts: BTreeMap::new(),
-            fixes: BTreeMap::new(),
             events: Vec::new(),
             started: None,
             ended: None,
@@ -48,7 +42,11 @@ impl<'a> Report<'a> {
 
     /// The agent's name in headings.
     pub fn title<'b>(&'b self, agent: &'b str) -> &'b str {
-        self.titles.get(agent).map_or(agent, String::as_str)
+        let executed = self.result.execution.agents.iter().find(|other| other.name == agent);
+        executed
+            .map(|agent| agent.title.as_str())
+            .filter(|title| !title.is_empty())
+            .unwrap_or(agent)
     }
 
     /// The findings, worst first; among equals those that need a look come first.
@@ -113,17 +111,6 @@ impl Excerpt {
         let shown = start_line + lines.len() as u64;
         (shown > first.max(1)).then_some(Self { start_line, lines })
     }
-}
-
-/// Lines to put in place of others: a fix that needs no thought.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fix {
-    /// The first line that goes.
-    pub start_line: u64,
-    /// The last line that goes.
-    pub end_line: u64,
-    /// What comes instead, with its line ends; empty to delete the lines.
-    pub replacement: String,
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use quorum_model::finding::{Finding, FindingState};
+use quorum_model::finding::{Effort, Finding, FindingState, Replacement};
 use quorum_model::report::CutoffReason;
 use quorum_model::verdict::{AgentVerdict, Verdict};
 
@@ -94,6 +94,33 @@ pub(crate) fn place(finding: &Finding) -> String {
 pub(crate) fn lines(finding: &Finding) -> (u64, u64) {
     let first = finding.line.max(1);
     (first, finding.end_line.max(first))
+}
+
+/// What mends the finding without any thought. Half of a replacement would do harm, so a huge one
+/// is left out.
+pub(crate) fn replacement(finding: &Finding) -> Option<&Replacement> {
+    finding.replacement.as_ref().filter(|replacement| replacement.text.len() <= 20_000)
+}
+
+/// The lines that a replacement takes the place of, in order and from 1 on.
+pub(crate) fn replaced(replacement: &Replacement) -> (u64, u64) {
+    let first = replacement.start_line.max(1);
+    (first, replacement.end_line.max(first))
+}
+
+/// What is put in place of whole lines; nothing in place of them is no line at all.
+pub(crate) fn with_line_end(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("{text}\n") }
+}
+
+/// How much work a fix is, in words.
+pub(crate) fn effort(effort: Effort) -> &'static str {
+    match effort {
+        Effort::Trivial => "minutes",
+        Effort::Small => "an hour or so",
+        Effort::Medium => "a day or so",
+        Effort::Large => "more than a day",
+    }
 }
 
 /// The rule that found it, or the sort of defect where no rule did.

@@ -64,6 +64,18 @@ Examples:
     Agents(AgentsArgs),
     /// Show, check or start the configuration
     Config(ConfigArgs),
+    /// Measure the embedded reviewers on labelled code, or their noise on a repository's commits
+    #[command(after_help = "\
+Labels, as they stand in public corpora:
+  comments             $ Alert, BAD/GOOD, NOT OK/OK on the line; ruleid:/ok: above it; want, //~ lint
+  --labels FILE        a table: file, category, expected[, cwe]
+  folders              positive and negative, bad and good, vulnerable and safe
+
+Examples:
+  quorum eval corpus/python --agents security
+  quorum eval corpus/python --against bandit=bandit.json --against ruff=ruff.json
+  quorum eval --commits . 200")]
+    Eval(EvalArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -240,6 +252,45 @@ pub(crate) struct AgentsArgs {
     pub(crate) explain: Option<String>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct EvalArgs {
+    /// A folder of labelled code
+    pub(crate) folder: Option<PathBuf>,
+    /// A table of labels for whole files: file, category, expected[, cwe]
+    #[arg(long, value_name = "CSV", requires = "folder")]
+    pub(crate) labels: Option<PathBuf>,
+    /// Another tool's findings on the same folder, as SARIF or its own JSON
+    #[arg(long, value_name = "NAME=FILE", requires = "folder")]
+    pub(crate) against: Vec<String>,
+    /// Only what these reviewers find
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) agents: Vec<String>,
+    /// How many lines a finding may be away from its label
+    #[arg(long, value_name = "LINES", default_value_t = 1)]
+    pub(crate) tolerance: u64,
+    /// Count findings on lines without a label as false
+    #[arg(long)]
+    pub(crate) unlabelled: bool,
+    /// Also list places, one per line
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) list: Option<EvalList>,
+    /// Review the last N commits of a repository one by one
+    #[arg(long, value_names = ["REPO", "N"], num_args = 2, conflicts_with = "folder")]
+    pub(crate) commits: Vec<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EvalList {
+    /// Defects that were not found
+    Missed,
+    /// Sound places with a finding
+    False,
+    /// Findings on lines that the corpus says nothing about
+    Unlabelled,
 }
 
 #[derive(Args, Debug)]

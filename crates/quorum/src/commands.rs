@@ -2,6 +2,7 @@
 
 mod agents;
 mod config;
+pub(crate) mod eval;
 mod plan;
 mod review;
 mod size;
@@ -23,6 +24,7 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Size(arguments) => size::run(cli, arguments),
         Command::Agents(arguments) => agents::run(cli, arguments),
         Command::Config(arguments) => config::run(cli, arguments),
+        Command::Eval(arguments) => eval::run(cli, arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "quorum", &mut script);

@@ -5,12 +5,14 @@
 
 mod cli;
 mod commands;
+mod embedded;
 mod failure;
 mod gather;
 mod output;
 mod policy;
 mod progress;
 mod pull_request;
+mod record;
 mod render;
 mod settings;
 mod stdin;

@@ -99,7 +99,13 @@ struct Entry {
     start: u64,
     code: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    fix: Option<String>,
+    fix: Option<(u64, String)>,
+    confirmed_by: Vec<String>,
+    disputed_by: Vec<String>,
+    related: Vec<String>,
+    references: Vec<String>,
+    effort: Option<&'static str>,
+    user_impact: Option<String>,
     trace: Vec<(String, String)>,
 }
 
@@ -176,7 +182,13 @@ fn data<'a>(report: &'a Report<'_>) -> Data<'a> {
         gates: result.gates.iter().map(gate).collect(),
         sops: result.sops.iter().map(sop).collect(),
         rejected: &result.rejected,
-        warnings: plan.warnings.iter().take(200).map(|text| text::line(text, 1_000)).collect(),
+        warnings: result
+            .notes
+            .iter()
+            .chain(&plan.warnings)
+            .take(200)
+            .map(|text| text::line(text, 1_000))
+            .collect(),
         timeline: timeline(report),
         agents,
     }
@@ -256,14 +268,31 @@ fn entry(report: &Report<'_>, finding: &Finding, agreed: bool) -> Entry {
         end_line,
         issue: text::block(finding.issue.trim(), 4_000),
         recommendation: text::block(finding.recommendation.trim(), 4_000),
-        agents: finding.agents.iter().map(|agent| text::line(agent, 100)).collect(),
+        agents: names(&finding.agents),
         corroboration: finding.corroboration,
         confidence: finding.confidence,
         start,
         code,
-        fix: report.fixes.get(&finding.id).map(|fix| text::block(&fix.replacement, 4_000)),
+        fix: text::replacement(finding)
+            .map(|fix| (text::replaced(fix).0, text::block(&fix.text, 20_000))),
+        confirmed_by: names(&finding.confirmed_by),
+        disputed_by: names(&finding.disputed_by),
+        related: finding
+            .same_place
+            .iter()
+            .chain(&finding.same_issue)
+            .take(20)
+            .map(|id| text::line(id, 60))
+            .collect(),
+        references: finding.references.iter().take(5).map(|url| text::line(url, 500)).collect(),
+        effort: finding.effort.map(text::effort),
+        user_impact: finding.user_impact.as_deref().map(|impact| text::block(impact, 1_000)),
         trace: trace.collect(),
     }
+}
+
+fn names(agents: &[String]) -> Vec<String> {
+    agents.iter().map(|agent| text::line(agent, 100)).collect()
 }
 
 fn quoted(evidence: &str) -> Vec<String> {

@@ -134,10 +134,21 @@ function findingsPanel() {
       finding.trace.length ? h("ol", { class: "steps", "aria-label": "Trace" },
         finding.trace.map(([where, note]) => h("li", {}, h("code", {}, where), " ", prose(note)))) : null,
       finding.recommendation ? h("div", { class: "prose" }, h("b", {}, "Fix"), prose(finding.recommendation)) : null,
-      finding.fix ? excerpt(finding.fix.replace(/\n$/, "").split("\n"), finding.line, 0, -1, finding.file) : null,
+      finding.fix ? h("div", { class: "prose" }, h("b", {}, "Put in place")) : null,
+      finding.fix ? excerpt(finding.fix[1].split("\n"), finding.fix[0], 0, -1, finding.file) : null,
+      finding.user_impact ? h("div", { class: "prose" }, h("b", {}, "What a user notices"), prose(finding.user_impact)) : null,
       h("div", { class: "facts" },
         fact("Seen by", finding.agents.map(title).join(", ")), fact("Rule", finding.rule), fact("Category", finding.category),
-        fact("Weakness", finding.cwe), fact("Confidence", `${Math.round(finding.confidence * 100)} %`), fact("State", STATES[finding.state])));
+        fact("Weakness", finding.cwe), fact("Confidence", `${Math.round(finding.confidence * 100)} %`), fact("State", STATES[finding.state]),
+        fact("Effort", finding.effort), fact("Confirmed by", finding.confirmed_by.map(title).join(", ")),
+        fact("Disputed by", finding.disputed_by.map(title).join(", ")),
+        finding.related.length ? h("span", {}, "Related ", finding.related.map((id) => [h("a", { href: `#${encodeURIComponent(id)}` }, id), " "])) : null),
+      finding.references.length ? h("div", { class: "facts" }, finding.references.map(reference)) : null);
+  }
+
+  // Only a plain web address is a link; it is followed when it is clicked, and tells nobody where from.
+  function reference(url) {
+    return /^https?:\/\/[^\s]+$/.test(url) ? h("a", { href: url, rel: "noopener noreferrer" }, url) : h("span", {}, url);
   }
 
   // The row that has the focus, and the one `step` away from it.

@@ -78,8 +78,8 @@ fn block(report: &Report<'_>, finding: &Finding) -> String {
         let recommendation = prose(&finding.recommendation, 2_000);
         add(&mut block, format_args!("**Fix:** {recommendation}\n\n"));
     }
-    if let Some(fix) = report.fixes.get(&finding.id) {
-        let instead = numbered(fix.start_line, &text::block(&fix.replacement, 2_000));
+    if let Some(fix) = text::replacement(finding) {
+        let instead = numbered(fix.start_line, &text::block(&fix.text, 2_000));
         add(&mut block, format_args!("**Put in place:**\n\n{}\n", fence(&instead)));
     }
     for (index, step) in finding.trace.iter().take(12).enumerate() {
@@ -111,6 +111,18 @@ fn facts(report: &Report<'_>, finding: &Finding) -> String {
     }
     facts.push(format!("confidence {:.0} %", finding.confidence * 100.0));
     facts.push(text::state(finding.state).to_owned());
+    for (label, agents) in
+        [("confirmed by", &finding.confirmed_by), ("disputed by", &finding.disputed_by)]
+    {
+        if !agents.is_empty() {
+            let titles: Vec<&str> = agents.iter().map(|agent| report.title(agent)).collect();
+            facts.push(format!("{label} {}", prose(&titles.join(", "), 300)));
+        }
+    }
+    if let Some(effort) = finding.effort {
+        facts.push(format!("fix takes {}", text::effort(effort)));
+    }
+    facts.extend(finding.references.iter().take(3).map(|url| prose(url, 200)));
     format!("<sub>{}</sub>", facts.join(" · "))
 }
 

@@ -70,6 +70,8 @@ pub(super) struct Descriptor {
     pub(super) short_description: Message,
     pub(super) full_description: Message,
     pub(super) help: Message,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) help_uri: Option<String>,
     pub(super) default_configuration: Configuration,
     pub(super) properties: Properties<'static>,
 }

@@ -54,6 +54,7 @@ fn notifications(report: &Report<'_>, left_out: usize) -> Vec<Notification> {
     all.extend(result.rejected.iter().map(|(reason, count)| {
         notification("note", &format!("findings not published: {count} ({reason})"))
     }));
+    all.extend(some(result.notes.iter().map(|note| notification("note", note))));
     all.extend(some(report.plan.warnings.iter().map(|warning| notification("note", warning))));
     all
 }

@@ -53,7 +53,7 @@ pub(super) fn result<'a>(
             .into_iter()
             .collect(),
         code_flows: code_flow(finding).into_iter().collect(),
-        fixes: fix(report, finding).into_iter().collect(),
+        fixes: fix(finding).into_iter().collect(),
         rank: rank(finding.confidence),
         properties: Properties::from([
             ("id", finding.id.as_str().into()),
@@ -63,6 +63,7 @@ pub(super) fn result<'a>(
             ("corroboration", finding.corroboration.into()),
             ("confidence", finding.confidence.into()),
             ("state", text::state(finding.state).into()),
+            ("references", finding.references.clone().into()),
         ]),
     }
 }
@@ -135,18 +136,18 @@ fn code_flow(finding: &Finding) -> Option<CodeFlow> {
     Some(CodeFlow { thread_flows: vec![ThreadFlow { locations: steps.collect() }] })
 }
 
-fn fix(report: &Report<'_>, finding: &Finding) -> Option<Fix> {
-    let fix = report.fixes.get(&finding.id)?;
-    let start_line = fix.start_line.max(1);
+fn fix(finding: &Finding) -> Option<Fix> {
+    let fix = text::replacement(finding)?;
+    let (start_line, last) = text::replaced(fix);
     let replacement = Replacement {
         deleted_region: Region {
             start_line,
             start_column: Some(1),
-            end_line: Some(fix.end_line.max(start_line).saturating_add(1)),
+            end_line: Some(last.saturating_add(1)),
             end_column: Some(1),
             snippet: None,
         },
-        inserted_content: Message::plain(fix.replacement.clone()),
+        inserted_content: Message::plain(text::with_line_end(&fix.text)),
     };
     let change = ArtifactChange {
         artifact_location: artifact(&finding.file),

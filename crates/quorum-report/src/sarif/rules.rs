@@ -19,6 +19,7 @@ struct Rule {
     cwes: BTreeSet<u32>,
     categories: BTreeSet<String>,
     help: String,
+    help_uri: Option<String>,
 }
 
 /// The rules, with their places in the list.
@@ -40,6 +41,7 @@ impl Rules {
                 cwes: BTreeSet::new(),
                 categories: BTreeSet::new(),
                 help: finding.recommendation.clone(),
+                help_uri: finding.references.iter().find(|url| is_url(url)).cloned(),
             });
             rule.worst = rule.worst.max(finding.severity);
             rule.security |= is_security(finding);
@@ -84,6 +86,7 @@ impl Rule {
             short_description: Message::foreign(&self.id, 250),
             full_description: Message::foreign(&about, 1_000),
             help: Message::foreign(&self.help, 1_000),
+            help_uri: self.help_uri,
             default_configuration: Configuration { level: level(self.worst) },
             properties,
             id: self.id,
@@ -132,4 +135,10 @@ fn cwe(finding: &Finding) -> Option<u32> {
     let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
     digits[..end].parse().ok()
+}
+
+/// Whether `text` is a plain web address.
+fn is_url(text: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#@!$&'()*+,;=%".contains(c);
+    text.starts_with("https://") && text.len() < 500 && text.chars().all(allowed)
 }

@@ -1,7 +1,9 @@
 //! Findings that say what an attacker would like to be taken for more than text.
 
-use quorum_model::finding::{Finding, FindingState, TraceStep};
+use quorum_model::finding::{Finding, FindingState, Replacement, TraceStep};
 use quorum_model::severity::Severity;
+
+use crate::sample::minimal;
 
 /// What an attacker would write, for each sink that might fall for it.
 pub(crate) fn texts() -> Vec<String> {
@@ -59,5 +61,12 @@ pub(crate) fn finding(n: u64, text: &str) -> Finding {
         confidence: 0.5,
         state: states[usize::try_from(n).unwrap_or(0) % states.len()],
         trace: vec![TraceStep { file: format!("src/{short}.rs"), line: 0, note: text.to_owned() }],
+        references: vec![short.clone()],
+        user_impact: Some(text.to_owned()),
+        confirmed_by: vec![short.clone()],
+        disputed_by: vec![short.clone()],
+        same_place: vec![short.clone()],
+        replacement: Some(Replacement { start_line: 0, end_line: n, text: text.to_owned() }),
+        ..minimal()
     }
 }

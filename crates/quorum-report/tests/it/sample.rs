@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use quorum_model::budget::Mode;
 use quorum_model::coverage::{Coverage, CoverageState, FileCoverage, Gap};
 use quorum_model::event::{Event, EventKind};
-use quorum_model::finding::{Finding, FindingState, TraceStep};
+use quorum_model::finding::{Effort, Finding, FindingState, Replacement, TraceStep};
 use quorum_model::outcome::{OutcomeStatus, Usage};
-use quorum_model::plan::Plan;
+use quorum_model::plan::{Plan, Protocol};
 use quorum_model::report::CutoffReason;
 use quorum_model::result::{
     AgentExecution, Execution, GateResult, GateStatus, ReviewResult, SopResult, SopSeverity,
@@ -15,7 +15,7 @@ use quorum_model::result::{
 };
 use quorum_model::severity::{Counts, Severity};
 use quorum_model::verdict::{AgentVerdict, Verdict};
-use quorum_report::{Excerpt, Fix, Report};
+use quorum_report::{Excerpt, Report};
 use serde_json::json;
 
 /// A result with its plan and everything else that a report takes.
@@ -23,7 +23,6 @@ pub(crate) struct Sample {
     pub(crate) result: ReviewResult,
     pub(crate) plan: Plan,
     pub(crate) excerpts: BTreeMap<String, Excerpt>,
-    pub(crate) fixes: BTreeMap<String, Fix>,
     pub(crate) events: Vec<Event>,
 }
 
@@ -38,11 +37,8 @@ const AGENTS: [(&str, &str); 6] = [
 
 impl Sample {
     pub(crate) fn report(&self) -> Report<'_> {
-        let titles = AGENTS.iter().map(|(name, title)| ((*name).to_owned(), (*title).to_owned()));
         Report {
-            titles: titles.collect(),
             excerpts: self.excerpts.clone(),
-            fixes: self.fixes.clone(),
             events: self.events.clone(),
             started: Some("2026-03-02T09:15:00Z".to_owned()),
             ended: Some("2026-03-02T09:15:41Z".to_owned()),
@@ -105,11 +101,15 @@ impl Sample {
         paths.extend(more.iter().map(ToString::to_string));
         let mut sample = Self::build(findings, paths);
         sample.excerpts = excerpts;
-        let fix = "\tif subtle.ConstantTimeCompare([]byte(got), []byte(want)) != 1 {\n";
-        let spot = sample.result.findings.iter().find(|finding| finding.id == "SEC-002");
-        if let Some(Finding { line, .. }) = spot {
-            let fix = Fix { start_line: *line, end_line: *line, replacement: fix.to_owned() };
-            sample.fixes.insert("SEC-002".to_owned(), fix);
+        for finding in &mut sample.result.findings {
+            if finding.id == "SEC-002" {
+                let text =
+                    "\tif subtle.ConstantTimeCompare([]byte(got), []byte(want)) != 1 {".to_owned();
+                let (start_line, end_line) = (finding.line, finding.end_line);
+                finding.replacement = Some(Replacement { start_line, end_line, text });
+                finding.effort = Some(Effort::Trivial);
+                finding.references = vec!["https://pkg.go.dev/crypto/subtle".to_owned()];
+            }
         }
         sample
     }
@@ -158,6 +158,10 @@ impl Sample {
         let result = ReviewResult {
             schema_version: 1,
             run: "20260302-091500-7c1f".to_owned(),
+            scope: "origin/main...feature/order-search".to_owned(),
+            protocol: Protocol::Veto,
+            ignored_vetos: None,
+            notes: Vec::new(),
             verdict: Verdict::Blocked,
             exit_code: 1,
             reasons: vec![
@@ -189,8 +193,7 @@ impl Sample {
         };
         let plan = plan(&paths);
         let events = events(&result);
-        let (excerpts, fixes) = (BTreeMap::new(), BTreeMap::new());
-        Self { result, plan, excerpts, fixes, events }
+        Self { result, plan, excerpts: BTreeMap::new(), events }
     }
 }
 
@@ -445,6 +448,16 @@ fn spots() -> Vec<Spot> {
     ]
 }
 
+/// A finding that says nothing; what is not set here is what a document may leave out.
+pub(crate) fn minimal() -> Finding {
+    let finding = json!({
+        "id": "", "fingerprint": "", "severity": "LOW", "category": "", "rule": null, "file": "",
+        "line": 1, "end_line": 1, "evidence": "", "issue": "", "recommendation": "", "cwe": null,
+        "agents": [], "corroboration": 1, "confidence": 1.0, "state": "new",
+    });
+    serde_json::from_value(finding).expect("the minimal finding parses")
+}
+
 fn finding(spot: &Spot) -> Finding {
     Finding {
         id: spot.id.to_owned(),
@@ -463,7 +476,7 @@ fn finding(spot: &Spot) -> Finding {
         corroboration: spot.agents.len() as u64,
         confidence: if spot.rule.is_some() { 0.9 } else { 0.7 },
         state: spot.state,
-        trace: Vec::new(),
+        ..minimal()
     }
 }
 
@@ -535,6 +548,12 @@ fn execution(name: &str, findings: &[Finding], coverage: &Coverage) -> AgentExec
         if partial { budget * 97 / 100 } else { budget * (20 + name.len() as u64 * 2) / 100 };
     AgentExecution {
         name: name.to_owned(),
+        title: AGENTS
+            .iter()
+            .find(|(other, _)| *other == name)
+            .map_or("", |(_, title)| title)
+            .to_owned(),
+        error: None,
         verdict,
         engine: "anthropic".to_owned(),
         model: Some("claude-sonnet-4-5".to_owned()),
