@@ -171,7 +171,14 @@ impl HttpProvider {
                 None => reader.finish(&mut events),
             }
             for event in events.drain(..) {
-                let written = assembler.take(&event).map_err(|fault| self.fault(fault))?;
+                let written = match assembler.take(&event) {
+                    Ok(written) => written,
+                    // The last line of a stream that was cut is half of one.
+                    Err(Fault::Malformed(_)) if over && !assembler.may_end() => {
+                        return Err(self.cut_off());
+                    }
+                    Err(fault) => return Err(self.fault(fault)),
+                };
                 if !written.is_empty() && progress.wrote(&written).is_break() {
                     return Ok(Answer { finish: Finish::Cut, ..assembler.answer() });
                 }
@@ -180,10 +187,7 @@ impl HttpProvider {
                 return Ok(assembler.answer());
             }
             if over {
-                return Err(LlmError::Interrupted {
-                    endpoint: self.endpoint.clone(),
-                    reason: "the stream ended in the middle".to_owned(),
-                });
+                return Err(self.cut_off());
             }
         }
     }
@@ -248,6 +252,11 @@ impl HttpProvider {
                 LlmError::Status { endpoint, status, message, retry_after: None }
             }
         }
+    }
+
+    fn cut_off(&self) -> LlmError {
+        let reason = "the stream ended in the middle".to_owned();
+        LlmError::Interrupted { endpoint: self.endpoint.clone(), reason }
     }
 
     fn too_large(&self) -> LlmError {
