@@ -1,1 +1,24 @@
 //! Clustering, protocols, coverage and the verdict, as pure functions.
+//!
+//! [`decide`] turns the plan and what the agents returned into the result of a review. It reads no
+//! clock, no disk and no network and draws no random number, so the same values give the same
+//! result, byte for byte, in whatever order the agents finished.
+
+mod cluster;
+mod coverage;
+mod decide;
+mod error;
+mod findings;
+mod fingerprint;
+mod quorum;
+mod seat;
+mod shell;
+mod sighting;
+mod similarity;
+mod sops;
+mod verdict;
+
+pub use decide::{Input, Policy, decide};
+pub use error::ConsensusError;
+pub use fingerprint::fingerprint;
+pub use quorum::Quorum;

@@ -19,6 +19,7 @@ pub mod scope;
 pub mod search;
 pub mod severity;
 pub mod size;
+pub mod symbol;
 pub mod tier;
 pub mod unit;
 pub mod verdict;

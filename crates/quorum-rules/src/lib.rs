@@ -4,7 +4,13 @@
 //! they find is reported for the lines that the change adds or breaks.
 
 mod checks;
+pub mod secrets {
+    //! Finding and masking secrets in any text.
+
+    pub use crate::checks::secrets::{Span, redact, scan};
+}
 pub mod finding;
+mod flow;
 mod pattern;
 pub mod review;
 pub mod rule;

@@ -6,6 +6,7 @@ use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::checks;
 use crate::finding::{RuleFinding, SHOWN};
+use crate::flow;
 use crate::rule::{self, InTests, RuleSet};
 use crate::source::{ParsedFile, SourceFile, Sources};
 use crate::suppress::Suppressions;
@@ -54,48 +55,70 @@ pub fn review_with(
         .map(|source| review_file(rules, &ParsedFile::new(source), sources))
         .collect();
     let mut review = Review::default();
+    let mut facts = Vec::with_capacity(read.len());
     for file in read {
-        for found in file.findings {
-            if found.confidence >= SHOWN {
-                review.findings.push(found);
-            } else {
-                review.hints.push(found);
-            }
-        }
+        review.take(file.findings);
         review.notes.extend(file.notes);
+        facts.push(file.facts);
     }
+    let mut findings = Vec::new();
+    for check in checks::CHANGE {
+        check(&facts, sources, &mut findings);
+    }
+    review.take(findings);
     sort(&mut review.findings);
     sort(&mut review.hints);
     review.notes.sort();
     review
 }
 
+impl Review {
+    /// Keeps what is sure enough apart from what is not.
+    fn take(&mut self, findings: Vec<RuleFinding>) {
+        for found in findings {
+            if found.confidence >= SHOWN {
+                self.findings.push(found);
+            } else {
+                self.hints.push(found);
+            }
+        }
+    }
+}
+
 /// What looking at one file gave.
 struct FileReview {
     findings: Vec<RuleFinding>,
+    facts: checks::FileFacts,
     notes: Vec<Note>,
 }
 
 fn review_file(rules: &RuleSet, file: &ParsedFile, _sources: &dyn Sources) -> FileReview {
-    let mut findings = examine(rules, file);
+    let (mut findings, exhausted) = examine(rules, file);
     for check in checks::ALL {
         check(file, &mut findings);
     }
     findings.retain(|found| found.caused || concerns_change(file, found));
     let findings = Suppressions::read(file.text()).apply(findings, file.path());
-    let notes = file.failure.iter().map(|failure| Note {
-        file: file.path().to_owned(),
-        cause: format!("searched as text only: {failure}"),
-    });
-    FileReview { notes: notes.collect(), findings }
+    let note = |cause: String| Note { file: file.path().to_owned(), cause };
+    let mut notes = Vec::new();
+    if let Some(failure) = &file.failure {
+        notes.push(note(format!("searched as text only: {failure}")));
+    }
+    if exhausted {
+        notes.push(note("values were followed only in part: the file is too involved".to_owned()));
+    }
+    FileReview { notes, findings, facts: checks::FileFacts::of(file) }
 }
 
 /// What the rules find in one file, whether or not the change touches it.
-pub(crate) fn examine(rules: &RuleSet, file: &ParsedFile) -> Vec<RuleFinding> {
+///
+/// Also says whether flows were followed only in part, because the limit of work was met.
+pub(crate) fn examine(rules: &RuleSet, file: &ParsedFile) -> (Vec<RuleFinding>, bool) {
     let mut findings = Vec::new();
     rule::scan(rules, file, &mut findings);
+    let exhausted = flow::scan(rules, file, &mut findings);
     findings.retain_mut(|found| mild_in_tests(rules, file, found));
-    findings
+    (findings, exhausted)
 }
 
 /// A test or an example runs with nobody's data: what is found there weighs less, or nothing.

@@ -46,6 +46,14 @@ pub enum StoreError {
         /// What is wrong with it.
         cause: String,
     },
+    /// The database refused.
+    #[error("{}: {source}", path.display())]
+    Database {
+        /// The database.
+        path: PathBuf,
+        /// Why.
+        source: rusqlite::Error,
+    },
     /// A write to the journal failed earlier, so what it holds is not certain any more.
     #[error("the journal {} failed before and takes no more records", .0.display())]
     JournalFailed(PathBuf),
@@ -68,6 +76,7 @@ impl StoreError {
             }
             Self::Locked(_) => "wait for it to end, or end it; `quorum runs list` shows all runs",
             Self::JournalFailed(_) => "`quorum resume` goes on from what was saved",
+            Self::Database { source, .. } => return database_hint(source),
             Self::Io { .. } | Self::Malformed { .. } => return None,
         };
         Some(hint.to_owned())
@@ -81,7 +90,28 @@ impl StoreError {
         move |source| Self::Io { action, path, source }
     }
 
+    pub(crate) fn database(path: &Path) -> impl FnOnce(rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Database { path, source }
+    }
+
     pub(crate) fn malformed(path: &Path, cause: &impl ToString) -> Self {
         Self::Malformed { path: path.to_owned(), cause: cause.to_string() }
     }
+}
+
+fn database_hint(error: &rusqlite::Error) -> Option<String> {
+    use rusqlite::ErrorCode;
+    let hint = match error.sqlite_error_code()? {
+        ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt => {
+            "move the file away; the ledger starts anew, and what it remembered is lost"
+        }
+        ErrorCode::DiskFull => "make room on the disk",
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => "another process writes; try again",
+        ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
+            "check who owns the `.quorum` folder"
+        }
+        _ => return None,
+    };
+    Some(hint.to_owned())
 }

@@ -7,7 +7,8 @@ use crate::error::StoreError;
 use crate::whole;
 
 /// What Quorum writes stays out of version control; what a team writes there does not.
-const GITIGNORE: &str = "*\n!agents/\n!agents/**\n!sops/\n!sops/**\n!rules/\n!rules/**\n";
+const GITIGNORE: &str =
+    "*\n!agents/\n!agents/**\n!sops/\n!sops/**\n!rules/\n!rules/**\n!dismissed.toml\n";
 
 /// The `.quorum` folder of a repository.
 #[derive(Clone, Debug)]

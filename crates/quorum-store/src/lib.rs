@@ -5,11 +5,16 @@
 //! files are all made from the journal, so a run that was killed is put right by reading it again.
 
 mod clock;
+mod database;
 mod error;
 mod folder;
+pub mod ingest;
 pub mod journal;
 mod layout;
+pub mod ledger;
+pub mod memory;
 pub mod page;
+mod retention;
 mod run;
 pub mod state;
 #[cfg(test)]
@@ -21,5 +26,6 @@ pub use clock::Clock;
 pub use error::StoreError;
 pub use folder::Folder;
 pub use journal::{CallOutcome, Event, Journal, SettledCall};
+pub use retention::{Cleaned, Retention};
 pub use run::{Run, RunId, RunSummary};
 pub use state::RunState;

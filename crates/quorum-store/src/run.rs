@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use id::RunId;
+use jiff::Timestamp;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
@@ -31,6 +32,7 @@ pub struct Run {
     layout: Layout,
     clock: Clock,
     journal: Journal,
+    plan: Plan,
     /// Where the run stood when it was opened.
     before: RunState,
     /// Held for as long as the run is open; the system lets go of it however the process ends.
@@ -58,12 +60,13 @@ impl Run {
         let run = id.to_string();
         journal.append(&Event::RunStarted { run, label: plan.scope.label.clone() })?;
         whole::sync_folder(layout.root()).map_err(StoreError::io("writing", layout.root()))?;
-        Ok(Self { id, layout, clock, journal, before: RunState::default(), _lock: lock })
+        let (plan, before) = (plan.clone(), RunState::default());
+        Ok(Self { id, layout, clock, journal, plan, before, _lock: lock })
     }
 
     /// Goes on with a run that was killed or interrupted; `name` is an id, the beginning of one, or
     /// `latest`. What it left half done is swept away, what it lost of its files is made again.
-    pub fn resume(root: &Path, name: &str, clock: Clock) -> Result<(Self, Plan), StoreError> {
+    pub fn resume(root: &Path, name: &str, clock: Clock) -> Result<Self, StoreError> {
         let RunSummary { id, layout } = Self::find(root, name)?;
         let lock = lock(&id, &layout)?;
         for folder in [layout.root(), &layout.agents(), &layout.verdicts()] {
@@ -75,7 +78,7 @@ impl Run {
         let (journal, reading) = Journal::reopen(&layout.journal(), clock.clone())?;
         journal.append(&Event::RunResumed)?;
         let before = RunState::of(reading);
-        Ok((Self { id, layout, clock, journal, before, _lock: lock }, plan))
+        Ok(Self { id, layout, clock, journal, plan, before, _lock: lock })
     }
 
     /// Finds a run for reading; `name` is an id, the beginning of one, or `latest`.
@@ -141,39 +144,52 @@ impl Run {
         &self.before
     }
 
+    /// What was decided before anything was sent.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
     /// Records how an agent ended and writes its page and its verdict file. Findings that it had
     /// reported before the run was killed are added; what is stored is returned.
-    pub fn write_agent(
-        &self,
-        outcome: AgentOutcome,
-        verdict: AgentVerdict,
-    ) -> Result<AgentOutcome, StoreError> {
+    pub fn write_agent(&self, outcome: AgentOutcome) -> Result<AgentOutcome, StoreError> {
         let outcome = self.before.complete(outcome);
         self.journal.append(&Event::AgentFinished(Box::new(outcome.clone())))?;
-        self.write_agent_files(&outcome, verdict)?;
+        let veto = self.plan.agents.iter().any(|agent| agent.name == outcome.agent && agent.veto);
+        let verdict = verdicts::expected(&outcome, veto);
+        self.write_files(&outcome, verdict, &page::draft_ids(&outcome))?;
         Ok(outcome)
     }
 
-    /// Writes the page and the verdict file of an agent that ended before, where a kill came between.
-    pub fn write_agent_files(
+    /// Records the result and writes it out, with the pages of the agents that it was made from:
+    /// their findings now have the result's ids, and their verdicts are the decided ones.
+    /// `result.json` comes last: where it is, all is.
+    pub fn finish(
         &self,
-        outcome: &AgentOutcome,
-        verdict: AgentVerdict,
+        result: &ReviewResult,
+        outcomes: &[AgentOutcome],
     ) -> Result<(), StoreError> {
-        let detail = self.layout.agent(&outcome.agent);
-        let text = page::render(outcome, &page::draft_ids(outcome));
-        whole::write(&detail, text.as_bytes())?;
-        let detail = self.relative(&detail);
-        let file = verdicts::file(outcome, verdict, detail, self.clock.now().to_string());
-        whole::write_json(&self.layout.verdict(&outcome.agent), &file)
-    }
-
-    /// Records the result and writes it out. `result.json` comes last: where it is, all is.
-    pub fn finish(&self, result: &ReviewResult) -> Result<(), StoreError> {
         self.journal.append(&Event::Decided(Box::new(result.clone())))?;
+        for outcome in outcomes {
+            let decided = result.execution.agents.iter().find(|agent| agent.name == outcome.agent);
+            let verdict = decided.map_or(AgentVerdict::Error, |agent| agent.verdict);
+            self.write_files(outcome, verdict, &page::ids(outcome, result))?;
+        }
         whole::write_json(&self.layout.findings(), &result.findings)?;
         whole::write_json(&self.layout.coverage(), &result.coverage)?;
         whole::write_json(&self.layout.result(), result)
+    }
+
+    fn write_files(
+        &self,
+        outcome: &AgentOutcome,
+        verdict: AgentVerdict,
+        ids: &[String],
+    ) -> Result<(), StoreError> {
+        let detail = self.layout.agent(&outcome.agent);
+        whole::write(&detail, page::render(outcome, ids).as_bytes())?;
+        let detail = self.relative(&detail);
+        let file = verdicts::file(outcome, verdict, detail, self.clock.now().to_string());
+        whole::write_json(&self.layout.verdict(&outcome.agent), &file)
     }
 
     /// Writes another file of the run, such as a report, whole.
@@ -200,6 +216,20 @@ impl RunSummary {
     /// The run's directory.
     pub fn directory(&self) -> &Path {
         self.layout.root()
+    }
+
+    /// When it started.
+    pub fn started(&self) -> Option<Timestamp> {
+        self.id.started()
+    }
+
+    /// Takes the run, so that nobody works on it meanwhile; absent where somebody does.
+    pub(crate) fn try_lock(&self) -> Result<Option<File>, StoreError> {
+        match lock(&self.id, &self.layout) {
+            Ok(file) => Ok(Some(file)),
+            Err(StoreError::Locked(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Whether a process works on it right now.

@@ -4,12 +4,24 @@ use quorum_model::outcome::{AgentOutcome, OutcomeStatus};
 use quorum_model::severity::{Counts, Severity};
 use quorum_model::verdict::{AgentStatus, AgentVerdict, VerdictFile, VerdictFileKind};
 
-/// Whether an agent's result needs a look. What it did not finish comes before what it found.
+/// What will follow from an agent's findings, as far as that can be said before the review is
+/// decided: its own veto criteria and its limits are not known here.
+pub(crate) fn expected(outcome: &AgentOutcome, veto: bool) -> AgentVerdict {
+    let worst = outcome.findings.iter().map(|finding| finding.severity).max();
+    match worst {
+        Some(Severity::Critical) if veto => AgentVerdict::Veto,
+        _ if outcome.status == OutcomeStatus::Failed => AgentVerdict::Error,
+        Some(Severity::Critical | Severity::High) => AgentVerdict::Warn,
+        _ => AgentVerdict::Ok,
+    }
+}
+
+/// Whether an agent's result needs a look. A veto stands even where the agent did not finish.
 pub fn status_of(outcome: &AgentOutcome, verdict: AgentVerdict) -> AgentStatus {
     let worst = outcome.findings.iter().map(|finding| finding.severity).max();
     match (outcome.status, verdict) {
-        (OutcomeStatus::Failed, _) | (_, AgentVerdict::Error) => AgentStatus::Error,
         (_, AgentVerdict::Veto) => AgentStatus::Blocked,
+        (OutcomeStatus::Failed, _) | (_, AgentVerdict::Error) => AgentStatus::Error,
         _ if worst >= Some(Severity::High) => AgentStatus::NeedsAttention,
         (OutcomeStatus::Partial, _) => AgentStatus::Partial,
         (OutcomeStatus::Completed, _) => AgentStatus::Clean,

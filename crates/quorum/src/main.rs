@@ -12,6 +12,7 @@ mod output;
 mod policy;
 mod progress;
 mod pull_request;
+mod record;
 mod render;
 mod settings;
 mod stdin;

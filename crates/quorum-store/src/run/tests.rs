@@ -15,8 +15,8 @@ fn a_run_leaves_everything_that_readers_need() {
     let run = Run::create(root.path(), &plan(), clock()).unwrap();
     run.journal().append(&reported(3)).unwrap();
     let ended = outcome(run.id(), AGENT, vec![finding("a.go", 3)]);
-    run.write_agent(ended.clone(), AgentVerdict::Warn).unwrap();
-    run.finish(&result(run.id())).unwrap();
+    run.write_agent(ended.clone()).unwrap();
+    run.finish(&result(run.id()), &[]).unwrap();
     let found = Run::find(root.path(), "latest").unwrap();
     assert_eq!(found.id(), run.id());
     assert_eq!(found.plan().unwrap(), plan());
@@ -39,18 +39,18 @@ fn a_killed_run_goes_on_where_it_was() {
     assert!(matches!(Run::resume(root.path(), &id, clock()), Err(StoreError::Locked(_))));
     fs::write(run.directory().join("agents/.partial-x"), "half").unwrap();
     drop(run);
-    let (run, again) = Run::resume(root.path(), "latest", clock()).unwrap();
-    assert_eq!((run.id(), again), (id.as_str(), plan()));
+    let run = Run::resume(root.path(), "latest", clock()).unwrap();
+    assert_eq!((run.id(), run.plan()), (id.as_str(), &plan()));
     assert!(!run.directory().join("agents/.partial-x").exists());
     assert!(run.before().finished(AGENT).is_none());
     // It reports one of them again, and a new one.
     run.journal().append(&reported(5)).unwrap();
     let ended = outcome(&id, AGENT, vec![finding("a.go", 5), finding("a.go", 9)]);
-    let stored = run.write_agent(ended, AgentVerdict::Warn).unwrap();
+    let stored = run.write_agent(ended).unwrap();
     let lines: Vec<_> = stored.findings.iter().filter_map(|finding| finding.line).collect();
     assert_eq!(lines, [5, 9, 3], "none missing, none doubled");
     drop(run);
-    let (run, _) = Run::resume(root.path(), "latest", clock()).unwrap();
+    let run = Run::resume(root.path(), "latest", clock()).unwrap();
     assert_eq!(run.before().finished(AGENT), Some(&stored));
     assert_eq!(run.before().resumed, 1);
 }
@@ -59,7 +59,7 @@ fn a_killed_run_goes_on_where_it_was() {
 fn a_verdict_of_another_run_is_not_taken_for_one_of_this() {
     let root = tempfile::tempdir().unwrap();
     let run = Run::create(root.path(), &plan(), clock()).unwrap();
-    run.write_agent(outcome("20250101-000000-000-0000", AGENT, vec![]), AgentVerdict::Ok).unwrap();
+    run.write_agent(outcome("20250101-000000-000-0000", AGENT, vec![])).unwrap();
     assert_eq!(Run::find(root.path(), run.id()).unwrap().verdicts().unwrap(), []);
 }
 

@@ -1,0 +1,4 @@
+//! Whole decisions, from reports to results.
+
+mod fixture;
+mod verdicts;
