@@ -5,6 +5,7 @@
 
 mod checks;
 pub mod finding;
+mod flow;
 mod pattern;
 pub mod review;
 pub mod rule;
