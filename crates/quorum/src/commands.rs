@@ -2,9 +2,12 @@
 
 mod agents;
 mod config;
+mod index;
 mod plan;
 mod review;
+mod search;
 mod size;
+mod symbols;
 
 use std::io::Write as _;
 
@@ -21,6 +24,9 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Plan(arguments) => plan::run(cli, arguments),
         Command::Review(arguments) => review::run(cli, arguments),
         Command::Size(arguments) => size::run(cli, arguments),
+        Command::Index(arguments) => index::run(cli, arguments),
+        Command::Search(arguments) => search::run(cli, arguments),
+        Command::Symbols(arguments) => symbols::run(cli, arguments),
         Command::Agents(arguments) => agents::run(cli, arguments),
         Command::Config(arguments) => config::run(cli, arguments),
         Command::Completions { shell } => {

@@ -111,7 +111,7 @@ fn open_cache(workspace: &Workspace, tokenizer: quorum_model::config::Tokenizer)
 const GITIGNORE: &str = "*\n!agents/\n!agents/**\n!sops/\n!sops/**\n!rules/\n!rules/**\n";
 
 /// Makes the folder, unless the repository would have it made somewhere else.
-fn prepare(folder: &Path) -> std::io::Result<()> {
+pub(crate) fn prepare(folder: &Path) -> std::io::Result<()> {
     let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     if is_link(folder) || folder.parent().is_some_and(is_link) {
         return Err(std::io::ErrorKind::Unsupported.into());

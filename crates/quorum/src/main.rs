@@ -7,6 +7,7 @@ mod cli;
 mod commands;
 mod failure;
 mod gather;
+mod indexing;
 mod output;
 mod policy;
 mod progress;
@@ -14,6 +15,7 @@ mod pull_request;
 mod render;
 mod settings;
 mod stdin;
+mod tree;
 mod workspace;
 
 use std::process::ExitCode;
