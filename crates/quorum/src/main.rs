@@ -9,6 +9,7 @@ mod embedded;
 mod failure;
 mod gather;
 mod history;
+mod indexing;
 mod kept;
 mod output;
 mod policy;
@@ -19,6 +20,7 @@ mod render;
 mod request;
 mod settings;
 mod stdin;
+mod tree;
 mod workspace;
 
 use std::process::ExitCode;

@@ -173,6 +173,7 @@ impl Sample {
             coverage,
             findings,
             not_agreed: Vec::new(),
+            history: Vec::new(),
             rejected: BTreeMap::from([("quote not found".to_owned(), 2)]),
             gates: vec![GateResult {
                 name: "test".to_owned(),
