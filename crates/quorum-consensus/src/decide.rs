@@ -11,12 +11,13 @@ use quorum_model::plan::{Plan, Protocol};
 use quorum_model::result::{AgentExecution, Execution, GateResult, ReviewResult};
 use quorum_model::severity::{Counts, Severity};
 
+use crate::cluster::Remark;
 use crate::coverage::Covers;
 use crate::error::ConsensusError;
 use crate::findings::{self, Cluster};
 use crate::quorum::Quorum;
 use crate::seat::{self, Seat};
-use crate::sighting;
+use crate::sighting::{self, Sighting};
 use crate::verdict::{self, Facts, Opinion};
 use crate::{cluster, sops};
 
@@ -61,7 +62,8 @@ pub fn decide(input: &Input<'_>) -> Result<ReviewResult, ConsensusError> {
     let (seats, strangers) = seat::fill(input)?;
     let covers = Covers::compute(input.plan, &seats);
     let sightings = sighting::collect(&seats, &covers);
-    let clusters = cluster::group(&sightings);
+    let remarks: Vec<Remark<'_>> = sightings.iter().map(Sighting::remark).collect();
+    let clusters = cluster::group(&remarks, cluster::ALIKE);
     let clusters = clusters
         .into_iter()
         .map(|group| Cluster::of(group.into_iter().map(|i| sightings[i].clone()).collect()))

@@ -4,17 +4,18 @@
 //! clock, no disk and no network and draws no random number, so the same values give the same
 //! result, byte for byte, in whatever order the agents finished.
 
-mod cluster;
+pub mod cluster;
 mod coverage;
 mod decide;
 mod error;
 mod findings;
 mod fingerprint;
+mod linkage;
 mod quorum;
 mod seat;
 mod shell;
 mod sighting;
-mod similarity;
+pub mod similarity;
 mod sops;
 mod verdict;
 
