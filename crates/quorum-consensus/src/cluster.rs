@@ -113,15 +113,15 @@ fn same(a: &Remark<'_>, b: &Remark<'_>, text: impl FnOnce() -> f64) -> f64 {
         // A rule speaks of exactly the lines that it names, and never twice of them.
         return if one == other && here.lines == there.lines { 1.0 } else { 0.0 };
     }
-    let both_by_model = a.rule.is_none() && b.rule.is_none();
-    if a.agent == b.agent && both_by_model {
-        let text = text();
-        return if text >= REPEATED { text } else { 0.0 };
-    }
     let overlap = match (here.lines, there.lines) {
         (Some(here), Some(there)) => here.0 <= there.1 && there.0 <= here.1,
+        (None, None) => true,
         _ => false,
     };
+    let both_by_model = a.rule.is_none() && b.rule.is_none();
+    if a.agent == b.agent && both_by_model {
+        return if overlap && text() >= REPEATED { 1.0 } else { 0.0 };
+    }
     let quoted = !here.quote.is_empty() && here.quote == there.quote;
     let equal = |a: &str, b: &str| !a.is_empty() && a.eq_ignore_ascii_case(b);
     let weakness = a.cwe.zip(b.cwe).is_some_and(|(a, b)| equal(a, b));
@@ -197,6 +197,7 @@ mod tests {
     fn one_agent_does_not_say_the_same_thing_twice() {
         assert_eq!(groups(&[at("a", 7, INJECTION), at("a", 7, REWORDED)]), [[0], [1]]);
         assert_eq!(groups(&[at("a", 7, INJECTION), at("a", 7, INJECTION)]), [[0, 1]]);
+        assert_eq!(groups(&[at("a", 7, INJECTION), at("a", 8, INJECTION)]), [[0], [1]]);
     }
 
     #[test]
