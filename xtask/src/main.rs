@@ -2,6 +2,8 @@
 
 #![expect(clippy::print_stdout, reason = "a developer's tool talks to the terminal")]
 
+mod clusters;
+
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
@@ -18,6 +20,7 @@ cargo xtask <chore>
   lint            check the format and the lints, as CI does
   schemas         write schemas/ anew from the types
   bench [ARGS…]   run the benchmarks; ARGS go to `cargo bench`
+  clusters FILE   how well agreement finds known issues, on labelled comments of review tools
   fuzz [SECONDS]  run every fuzz target for that long (default 60); needs nightly and cargo-fuzz
 ";
 
@@ -30,6 +33,7 @@ fn main() -> Result<()> {
         Some("lint") => lint(),
         Some("schemas") => schemas(),
         Some("bench") => cargo(["bench", "--workspace"], &rest),
+        Some("clusters") => clusters::measure(rest.first().context("which file?")?),
         Some("fuzz") => fuzz(rest.first().map_or("60", String::as_str)),
         Some("help" | "--help" | "-h") | None => {
             println!("{HELP}");
