@@ -100,6 +100,7 @@ pub fn decide(input: &Input<'_>) -> Result<ReviewResult, ConsensusError> {
         coverage: covers.matrix(input.plan, &seats),
         findings: findings.into_iter().map(|(finding, _)| finding).collect(),
         not_agreed: Vec::new(),
+        history: Vec::new(),
         rejected: rejected(&seats),
         gates: input.gates.to_vec(),
         sops,

@@ -1,8 +1,14 @@
 //! The arguments, and the help that teaches them.
 
+mod runs;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use runs::{
+    DismissArgs, IngestArgs, MemoryAction, MemoryArgs, RunsAction, RunsArgs, ShowArgs, VerdictsArgs,
+};
 
 /// Code review by several reviewers at once, with budgets, coverage and a verdict decided in code
 #[derive(Debug, Parser)]
@@ -76,6 +82,43 @@ Examples:
   quorum eval corpus/python --against bandit=bandit.json --against ruff=ruff.json
   quorum eval --commits . 200")]
     Eval(EvalArgs),
+    /// Say in one line per agent how the last review went
+    #[command(after_help = "\
+Everything that reviewers write is on disk. An agent that orchestrates reviews reads these lines, and
+opens only what needs a look:
+
+  quorum verdicts --attention
+  quorum show security --index
+  quorum show SEC-001")]
+    Verdicts(VerdictsArgs),
+    /// Show what an agent found, or one finding, in full
+    Show(ShowArgs),
+    /// List, show or remove the runs that are kept in .quorum/runs
+    Runs(RunsArgs),
+    /// Go on with a review that was killed or interrupted
+    Resume {
+        /// The run: an id, the beginning of one, or `latest`
+        #[arg(default_value = "latest")]
+        run: String,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Take findings of other tools and agents into a run
+    #[command(after_help = "\
+A page begins with an index of its findings and the verdict that follows from them:
+
+  ### Findings Index
+  - HIGH | SEC-001 | \"src/auth.go:41\" | Token is logged
+  Verdict: needs-changes
+
+Severities are CRITICAL, HIGH, MEDIUM, LOW, or P0 to P3; verdicts are safe, needs-changes, risky and
+error. A section under a heading with the id may quote the code in a fenced block. JSON follows
+schemas/agent-report.json. A finding whose quote is not in the code under review is not taken.")]
+    Ingest(IngestArgs),
+    /// Record, find and forget what reviews taught
+    Memory(MemoryArgs),
+    /// Set a finding aside, with a reason
+    Dismiss(DismissArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell

@@ -1,7 +1,14 @@
 //! Pages for people.
 
 pub(crate) mod agents;
+pub(crate) mod dismissals;
 pub(crate) mod eval;
+pub(crate) mod finding;
+pub(crate) mod ingest;
+pub(crate) mod memory;
 pub(crate) mod plan;
+pub(crate) mod runs;
 pub(crate) mod size;
 pub(crate) mod style;
+pub(crate) mod verdict;
+pub(crate) mod verdicts;
