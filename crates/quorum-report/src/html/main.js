@@ -120,4 +120,5 @@ function page() {
 
 tiles();
 page();
+performance.mark("ready");
 document.documentElement.dataset.ready = "true";
