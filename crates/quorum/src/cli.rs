@@ -140,6 +140,22 @@ Severities are CRITICAL, HIGH, MEDIUM, LOW, or P0 to P3; verdicts are safe, need
 error. A section under a heading with the id may quote the code in a fenced block. JSON follows
 schemas/agent-report.json. A finding whose quote is not in the code under review is not taken.")]
     Ingest(IngestArgs),
+    /// Decide a recorded run again, perhaps by another protocol; nothing is reviewed
+    #[command(after_help = "\
+Examples:
+  quorum replay latest --protocol vote
+  quorum replay 0199 --fail-on medium --format json")]
+    Replay(ReplayArgs),
+    /// Write a review to its pull or merge request: comments, one summary, a status
+    #[command(after_help = "\
+What is there already is recognised: posting twice changes nothing, findings that are gone are marked,
+and a posting that broke off is finished by the next. Without a token that may write, the text is kept
+as a file in the run's folder.
+
+Examples:
+  quorum review --pr 17 && quorum post --pr 17
+  quorum post --pr 17 --dry-run")]
+    Post(PostArgs),
     /// Record, find and forget what reviews taught
     Memory(MemoryArgs),
     /// Set a finding aside, with a reason
@@ -400,6 +416,40 @@ pub(crate) struct AgentsArgs {
     pub(crate) explain: Option<String>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReplayArgs {
+    /// The run: an id, the beginning of one, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// How findings become a verdict [default: as the run had it]
+    #[arg(long, value_name = "PROTOCOL", value_parser = ["veto", "aad", "ci", "vote"])]
+    pub(crate) protocol: Option<String>,
+    /// The least severity that fails a review [default: high]
+    #[arg(long, value_name = "SEVERITY", value_parser = ["critical", "high", "medium", "low", "none"])]
+    pub(crate) fail_on: Option<String>,
+    /// Any finding fails a review
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Report vetoes without blocking; the reason is recorded
+    #[arg(long, value_name = "REASON", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) ignore_vetos: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PostArgs {
+    /// The run: an id, the beginning of one, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// The pull or merge request, by its number
+    #[arg(long, value_name = "N")]
+    pub(crate) pr: u64,
+    /// Print what would be sent, exactly, and send nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Args, Debug)]

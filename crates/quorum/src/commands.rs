@@ -8,6 +8,8 @@ mod index;
 mod ingest;
 mod memory;
 mod plan;
+mod post;
+pub(crate) mod replay;
 mod resume;
 mod review;
 mod runs;
@@ -45,6 +47,8 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Runs(arguments) => runs::run(cli, arguments),
         Command::Resume { run, output } => resume::run(cli, run, output),
         Command::Ingest(arguments) => ingest::run(cli, arguments),
+        Command::Replay(arguments) => replay::run(cli, arguments),
+        Command::Post(arguments) => post::run(cli, arguments),
         Command::Memory(arguments) => memory::run(cli, arguments),
         Command::Dismiss(arguments) => dismiss::run(cli, arguments),
         Command::Completions { shell } => {

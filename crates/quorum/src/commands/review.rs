@@ -1,8 +1,11 @@
 //! `quorum review`.
 
-use quorum_consensus::{Input, Policy, decide};
-use quorum_dispatch::BUILTIN;
+use std::collections::BTreeMap;
+
+use quorum_consensus::{Input, Policy, decide, messages};
+use quorum_dispatch::{BUILTIN, Reviewed, react};
 use quorum_model::agent::Agent;
+use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
@@ -34,12 +37,14 @@ pub(super) fn go_on(
     let bar = progress::files(files.len(), cli.quiet);
     bar.set_message("Reviewing");
     let left = recorder.left_of(plan);
-    let outcomes = if left.agents.is_empty() {
-        Vec::new()
+    let reviewed = if left.agents.is_empty() {
+        Reviewed::default()
     } else {
         embedded::review(recorder.id(), &left, files, workspace, &bar)
     };
     bar.finish_and_clear();
+    let mut outcomes = reviewed.outcomes;
+    confer(recorder.id(), plan, workspace, &mut outcomes, &reviewed.hints)?;
     let outcomes = recorder.finished(outcomes)?;
     let result = settle(recorder, plan, workspace, &outcomes, arguments)?;
     print(&result, output)
@@ -79,6 +84,39 @@ fn refuse_providers(plan: &Plan) -> Result<(), Failure> {
         .with_hint("`--provider builtin` reviews offline with the embedded rules"))
 }
 
+/// Lets the reviewers react to each other's findings, where the protocol has them do so.
+fn confer(
+    run: &str,
+    plan: &Plan,
+    workspace: &Workspace,
+    outcomes: &mut [AgentOutcome],
+    hints: &BTreeMap<String, Vec<AgentFinding>>,
+) -> Result<(), Failure> {
+    let asked = plan.protocol.requirements();
+    if !asked.exchange && !asked.ballot {
+        return Ok(());
+    }
+    let agents = definitions(workspace);
+    let policy = Policy { protocol: plan.protocol, ..Policy::default() };
+    let input = Input { run, plan, agents: &agents, outcomes, gates: &[], policy };
+    let mut reactions = Vec::new();
+    for outcome in &*outcomes {
+        let told = messages(&input, &outcome.agent)?;
+        let own = hints.get(&outcome.agent).map(Vec::as_slice).unwrap_or_default();
+        let agent = agents.iter().find(|agent| agent.name == outcome.agent);
+        reactions.push(agent.map(|agent| react(agent, &told, outcomes, own)).unwrap_or_default());
+    }
+    for (outcome, reactions) in outcomes.iter_mut().zip(reactions) {
+        outcome.reactions = reactions;
+    }
+    Ok(())
+}
+
+/// The definitions of all reviewers.
+pub(super) fn definitions(workspace: &Workspace) -> Vec<Agent> {
+    workspace.roster.members().iter().map(|member| member.agent.clone()).collect()
+}
+
 /// The verdict, from what the agents returned.
 pub(super) fn conclude(
     run: &str,
@@ -88,8 +126,7 @@ pub(super) fn conclude(
     arguments: &RunArgs,
 ) -> Result<ReviewResult, Failure> {
     let config = &workspace.loaded.config;
-    let agents: Vec<Agent> =
-        workspace.roster.members().iter().map(|member| member.agent.clone()).collect();
+    let agents = definitions(workspace);
     let policy = Policy {
         protocol: plan.protocol,
         fail_on: config.fail_on.severity(),
