@@ -5,4 +5,4 @@
 
 mod builtin;
 
-pub use builtin::{BUILTIN, outcomes};
+pub use builtin::{BUILTIN, Reviewed, outcomes, react};

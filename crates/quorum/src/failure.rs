@@ -32,6 +32,10 @@ impl Failure {
         self
     }
 
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The reader of the output went away; there is nobody to tell.
     pub(crate) fn broken_pipe() -> Self {
         Self { message: String::new(), hint: None, quiet: true }

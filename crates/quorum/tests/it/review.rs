@@ -125,3 +125,30 @@ fn the_same_change_gives_the_same_bytes_with_any_number_of_threads() {
     };
     assert_eq!(run("1"), run("4"));
 }
+
+#[test]
+fn a_recorded_run_is_decided_again_to_the_same_result() {
+    let sandbox = Sandbox::new();
+    sandbox.write("src/lib.rs", CONFLICT);
+    let (code, result) = review(&sandbox, &[]);
+    let output = sandbox.quorum(&["replay", "latest", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
+    let again: Value = serde_json::from_slice(&output.stdout).expect("a result");
+    assert_eq!((&again["verdict"], &again["reasons"]), (&result["verdict"], &result["reasons"]));
+    let runs = sandbox.root().join(".quorum/runs");
+    assert_eq!(std::fs::read_dir(runs).expect("it is there").count(), 1, "a replay is no run");
+}
+
+#[test]
+fn every_protocol_runs_offline_and_a_lone_veto_is_never_outvoted() {
+    let sandbox = Sandbox::new();
+    sandbox.write("src/lib.rs", CONFLICT);
+    for protocol in ["veto", "aad", "ci", "vote"] {
+        let (code, result) = review(&sandbox, &["--protocol", protocol]);
+        assert_eq!(result["protocol"], protocol);
+        assert_ne!(code, 2, "{protocol}: {result:#}");
+        let listed = result["findings"].as_array().map_or(0, Vec::len)
+            + result["not_agreed"].as_array().map_or(0, Vec::len);
+        assert_eq!(listed, 1, "{protocol} lost a finding: {result:#}");
+    }
+}

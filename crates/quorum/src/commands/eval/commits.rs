@@ -97,10 +97,10 @@ fn review(
     };
     let made = plan::make(&cli, scope, run, Purpose::Review)?;
     let bar = ProgressBar::hidden();
-    let outcomes = embedded::review("eval", &made.plan, &made.files, &made.workspace, &bar);
+    let reviewed = embedded::review("eval", &made.plan, &made.files, &made.workspace, &bar);
     let mut findings = Vec::new();
     let mut severities: Vec<Severity> = Vec::new();
-    for finding in outcomes.iter().flat_map(|outcome| &outcome.findings) {
+    for finding in reviewed.outcomes.iter().flat_map(|outcome| &outcome.findings) {
         severities.push(finding.severity);
         let (file, line) = finding.place().unwrap_or(("", None));
         let rule = finding.rule.as_deref().unwrap_or("-");
