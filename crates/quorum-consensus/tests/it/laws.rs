@@ -146,7 +146,7 @@ fn the_table_holds_for_every_combination() {
     let all = Behaviour::all();
     for sensitive in [false, true] {
         for_all(if sensitive { 2 } else { 3 }, &all, &mut |behaviours| {
-            check(behaviours, sensitive)
+            check(behaviours, sensitive);
         });
         let deciding: Vec<Behaviour> = all
             .iter()
