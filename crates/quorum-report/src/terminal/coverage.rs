@@ -100,9 +100,10 @@ pub(super) fn write_matrix(page: &mut Page, result: &ReviewResult) {
         shown.sort_by_key(|file| is_whole(file));
         shown.truncate(FILES);
     }
-    let (head, room) = columns(page, result);
     let folded = files.len() - shown.len();
     let folder = common_folder(files.iter().map(|file| file.path.as_str()));
+    let name = |file: &&FileCoverage| text::width(&file.path) - text::width(folder);
+    let (head, room) = columns(page, result, shown.iter().map(name).max().unwrap_or(0));
     let rows: Vec<Vec<Cell>> = shown
         .iter()
         .map(|file| {
@@ -133,10 +134,11 @@ pub(super) fn write_matrix(page: &mut Page, result: &ReviewResult) {
     }
 }
 
-/// The head of the matrix, with names that leave half of the width to the files, and what is left.
-fn columns(page: &Page, result: &ReviewResult) -> (Vec<(String, Align)>, usize) {
+/// The head of the matrix, and what is left for the files: half of the width, or what they need.
+fn columns(page: &Page, result: &ReviewResult, names: usize) -> (Vec<(String, Align)>, usize) {
     let agents = &result.execution.agents;
-    let each = ((page.width / 2).saturating_sub(4) / agents.len()).saturating_sub(3).max(4);
+    let free = page.width - 4 - names.clamp(4, page.width / 2);
+    let each = (free / agents.len()).saturating_sub(3).max(4);
     let mut head = vec![("File".to_owned(), Align::Left)];
     for agent in agents {
         let title = if agent.title.is_empty() { &agent.name } else { &agent.title };
@@ -146,13 +148,11 @@ fn columns(page: &Page, result: &ReviewResult) -> (Vec<(String, Align)>, usize) 
     (head, page.width.saturating_sub(taken + 4).max(8))
 }
 
-/// A title in at most `most` columns: whole, else its longest word, else the start of that.
+/// A title in at most `most` columns: whole, else its last word, else four letters of that.
 fn short(title: &str, most: usize) -> String {
-    if text::width(title) <= most {
-        return text::line(title, most, "");
-    }
     let last = title.split_whitespace().next_back().unwrap_or(title);
-    text::line(last, most, "")
+    let fits = [title, last].into_iter().find(|title| text::width(title) <= most);
+    text::line(fits.unwrap_or(last), if fits.is_some() { most } else { most.min(4) }, "")
 }
 
 fn cell(page: &Page, state: CoverageState) -> Cell {

@@ -151,11 +151,12 @@ fn trace(page: &mut Page, finding: &Finding) {
 
 /// Who saw it, out of how many, and how sure the one is who decides.
 fn who(finding: &Finding) -> String {
-    let mut parts = vec![finding.agents.join(", ")];
-    if finding.covered_by > 1 {
-        let (saw, shown) = (finding.corroboration, finding.covered_by);
-        parts[0] += &format!(" ({saw} of {shown} that were shown the place)");
-    }
+    let agents = finding.agents.join(", ");
+    let (saw, shown) = (finding.corroboration, finding.covered_by);
+    let mut parts = match shown {
+        0 | 1 => vec![agents],
+        _ => vec![format!("{agents} ({saw} of {shown} shown the place)")],
+    };
     let reactions = [("confirmed", &finding.confirmed_by), ("disputed", &finding.disputed_by)];
     for (verb, agents) in reactions.into_iter().filter(|(_, agents)| !agents.is_empty()) {
         parts.push(format!("{verb} by {}", agents.join(", ")));

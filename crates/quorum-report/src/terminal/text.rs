@@ -33,7 +33,9 @@ pub(super) fn line(text: &str, most: usize, ellipsis: &str) -> String {
 
 /// The end of a path, which tells more than its beginning, in at most `most` columns.
 pub(super) fn path(path: &str, most: usize, ellipsis: &str) -> String {
-    let whole = line(path, usize::MAX, ellipsis);
+    // A character takes a column or more, or is written out: no more than these can be shown.
+    let end: Vec<char> = path.chars().rev().take(most + 1).collect();
+    let whole = line(&end.into_iter().rev().collect::<String>(), usize::MAX, ellipsis);
     if width(&whole) <= most {
         return whole;
     }
