@@ -204,13 +204,16 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
         return test.test.present == Some(false)
             || (all && test.not_matches.is_some() && test.matches.is_none());
     }
-    let texts = || match &test.arg {
+    let spelled = |regex: &regex::Regex| match &test.arg {
         ArgSelector::Position(at) | ArgSelector::Either(at, _) => {
-            given.texts.get(*at).copied().unwrap_or_default().to_owned()
+            regex.is_match(given.texts.get(*at).copied().unwrap_or_default())
         }
-        _ => given.texts.join(", "),
+        _ => {
+            given.texts.iter().any(|text| regex.is_match(text))
+                || regex.is_match(&given.texts.join(", "))
+        }
     };
-    if test.text.as_ref().is_some_and(|regex| !regex.is_match(&texts())) {
+    if test.text.as_ref().is_some_and(|regex| !spelled(regex)) {
         return false;
     }
     let one = |value: &&Value| {
