@@ -16,6 +16,8 @@ mod model;
 mod path;
 mod sink;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod value;
 
 use quorum_model::finding::TraceStep;

@@ -269,7 +269,7 @@ impl<'a> Machine<'a> {
 pub(super) fn origin(source: &SourceModel, span: Span) -> Rc<Taint> {
     Rc::new(Taint {
         source: Rc::new(Origin { span, note: Rc::from(&*source.note), strength: source.strength }),
-        clean: 0,
+        clean: source.clean,
         certainty: 1.0,
         last: None,
     })
