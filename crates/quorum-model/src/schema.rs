@@ -4,11 +4,15 @@ use schemars::{Schema, generate::SchemaSettings};
 
 use crate::agent::Agent;
 use crate::config::Config;
+use crate::event::Event;
 use crate::plan::Plan;
 use crate::report::AgentReport;
 use crate::result::ReviewResult;
 use crate::search::SearchResults;
 use crate::size::SizeReport;
+use crate::symbol::{
+    Callers, FileReferences, FileSummary, FileSymbols, IndexReport, RepositoryMap,
+};
 use crate::verdict::VerdictFile;
 
 /// Every document that Quorum reads or writes for machines, by file name, with its schema.
@@ -16,11 +20,18 @@ pub fn documents() -> Vec<(&'static str, Schema)> {
     vec![
         ("agent.json", of::<Agent>()),
         ("agent-report.json", of::<AgentReport>()),
+        ("callers.json", of::<Callers>()),
         ("config.json", of::<Config>()),
+        ("event.json", of::<Event>()),
+        ("index.json", of::<IndexReport>()),
+        ("map.json", of::<RepositoryMap>()),
         ("plan.json", of::<Plan>()),
+        ("references.json", of::<FileReferences>()),
         ("result.json", of::<ReviewResult>()),
         ("search.json", of::<SearchResults>()),
         ("size.json", of::<SizeReport>()),
+        ("summary.json", of::<FileSummary>()),
+        ("symbols.json", of::<FileSymbols>()),
         ("verdict.json", of::<VerdictFile>()),
     ]
 }

@@ -55,25 +55,40 @@ pub fn review_with(
         .map(|source| review_file(rules, &ParsedFile::new(source), sources))
         .collect();
     let mut review = Review::default();
+    let mut facts = Vec::with_capacity(read.len());
     for file in read {
-        for found in file.findings {
-            if found.confidence >= SHOWN {
-                review.findings.push(found);
-            } else {
-                review.hints.push(found);
-            }
-        }
+        review.take(file.findings);
         review.notes.extend(file.notes);
+        facts.push(file.facts);
     }
+    let mut findings = Vec::new();
+    for check in checks::CHANGE {
+        check(&facts, sources, &mut findings);
+    }
+    review.take(findings);
     sort(&mut review.findings);
     sort(&mut review.hints);
     review.notes.sort();
     review
 }
 
+impl Review {
+    /// Keeps what is sure enough apart from what is not.
+    fn take(&mut self, findings: Vec<RuleFinding>) {
+        for found in findings {
+            if found.confidence >= SHOWN {
+                self.findings.push(found);
+            } else {
+                self.hints.push(found);
+            }
+        }
+    }
+}
+
 /// What looking at one file gave.
 struct FileReview {
     findings: Vec<RuleFinding>,
+    facts: checks::FileFacts,
     notes: Vec<Note>,
 }
 
@@ -92,7 +107,7 @@ fn review_file(rules: &RuleSet, file: &ParsedFile, _sources: &dyn Sources) -> Fi
     if exhausted {
         notes.push(note("values were followed only in part: the file is too involved".to_owned()));
     }
-    FileReview { notes, findings }
+    FileReview { notes, findings, facts: checks::FileFacts::of(file) }
 }
 
 /// What the rules find in one file, whether or not the change touches it.

@@ -92,6 +92,7 @@ impl Suppression {
             effort: Some(Effort::Trivial),
             trace: Vec::new(),
             dependency: None,
+            replacement: None,
             caused: false,
         }
     }

@@ -1,9 +1,11 @@
 //! Languages and their syntax trees.
 //!
 //! One list of the languages that are compiled in, and one way to parse: with a limit on size and
-//! time, so that hostile source costs a bounded amount and is then searched as text.
+//! time, so that hostile source costs a bounded amount and is then searched as text. On top of it,
+//! [`outline`](outline::outline()) says what a file declares and what it refers to.
 
 mod language;
+pub mod outline;
 mod parse;
 
 pub use ast_grep_core as grep;

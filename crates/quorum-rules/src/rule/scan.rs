@@ -1,5 +1,6 @@
 //! One walk over a file's tree for all rules that are shapes of it.
 
+use quorum_model::finding::Replacement;
 use quorum_syntax::grep::AstGrep;
 use quorum_syntax::grep::tree_sitter::StrDoc;
 
@@ -60,15 +61,33 @@ fn finding<'t>(
     let found = shape.found();
     let place = found.report.as_deref().and_then(|name| bound.get_match(name)).unwrap_or(node);
     let mut recommendation = fill(&shape.rule.fix, bound);
-    if let Some(autofix) = &found.autofix {
+    let instead = found.autofix.as_ref().map(|autofix| fill(autofix, bound));
+    if let Some(instead) = &instead {
         recommendation.push_str("\n\nInstead: ");
-        recommendation.push_str(&fill(autofix, bound));
+        recommendation.push_str(instead);
     }
     let title = fill(&shape.rule.title, bound);
     let inner = place.get_inner_node();
     let last = inner.end_position();
     let last_row = if last.column == 0 { last.row.saturating_sub(1) } else { last.row };
-    report(&shape.rule, file, inner.start_position().row, last_row, &title, recommendation)
+    let first_row = inner.start_position().row;
+    let mut finding = report(&shape.rule, file, first_row, last_row, &title, recommendation);
+    finding.replacement =
+        instead.and_then(|instead| in_whole_lines(file.text(), node.range(), &instead));
+    finding
+}
+
+/// The lines that `range` is in, with `text` in its place.
+fn in_whole_lines(source: &str, range: std::ops::Range<usize>, text: &str) -> Option<Replacement> {
+    let (before, after) = (source.get(..range.start)?, source.get(range.end..)?);
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    let rest = after.lines().next().unwrap_or_default();
+    let line_of = |text: &str| text.bytes().filter(|&byte| byte == b'\n').count() as u64 + 1;
+    Some(Replacement {
+        start_line: line_of(before),
+        end_line: line_of(source.get(..range.end)?),
+        text: [before.get(start..)?, text, rest].concat(),
+    })
 }
 
 /// A finding of a rule about lines of a file, counted from 0.
@@ -99,6 +118,7 @@ pub(crate) fn report(
         effort: rule.effort,
         trace: Vec::new(),
         dependency: None,
+        replacement: None,
         caused: false,
     }
 }
