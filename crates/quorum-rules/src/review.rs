@@ -115,6 +115,10 @@ fn review_file(rules: &RuleSet, file: &ParsedFile, _sources: &dyn Sources) -> Fi
 ///
 /// Also says whether flows were followed only in part, because the limit of work was met.
 pub(crate) fn examine(rules: &RuleSet, file: &ParsedFile) -> (Vec<RuleFinding>, bool) {
+    let entry = &file.source.entry;
+    if entry.has(Flag::Vendored) || entry.has(Flag::Generated) {
+        return (Vec::new(), false);
+    }
     let mut findings = Vec::new();
     rule::scan(rules, file, &mut findings);
     let exhausted = flow::scan(rules, file, &mut findings);
@@ -124,7 +128,7 @@ pub(crate) fn examine(rules: &RuleSet, file: &ParsedFile) -> (Vec<RuleFinding>, 
 
 /// A test or an example runs with nobody's data: what is found there weighs less, or nothing.
 fn mild_in_tests(rules: &RuleSet, file: &ParsedFile, found: &mut RuleFinding) -> bool {
-    let place = if file.source.entry.has(Flag::Test) || looks_like_test(file.path()) {
+    let place = if file.source.entry.has(Flag::Test) {
         "test code"
     } else if looks_like_example(file.path()) {
         "an example"
@@ -147,15 +151,6 @@ fn mild_in_tests(rules: &RuleSet, file: &ParsedFile, found: &mut RuleFinding) ->
         found.issue.push('.');
     }
     true
-}
-
-fn looks_like_test(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    path.split('/').any(|part| matches!(part, "test" | "tests" | "__tests__" | "spec" | "testdata"))
-        || name.contains("_test.")
-        || name.contains(".test.")
-        || name.contains(".spec.")
-        || name.starts_with("test_")
 }
 
 fn looks_like_example(path: &str) -> bool {
