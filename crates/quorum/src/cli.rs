@@ -93,6 +93,8 @@ Examples:
     Symbols(SymbolsArgs),
     /// List the reviewers, or show one, or say who would review a file
     Agents(AgentsArgs),
+    /// List the rules of the embedded reviewers, show one, or run the cases inside them
+    Rules(RulesArgs),
     /// Show, check or start the configuration
     Config(ConfigArgs),
     /// Measure the embedded reviewers on labelled code, or their noise on a repository's commits
@@ -489,6 +491,35 @@ pub(crate) enum EvalList {
     False,
     /// Findings on lines that the corpus says nothing about
     Unlabelled,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RulesArgs {
+    #[command(subcommand)]
+    pub(crate) action: RulesAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RulesAction {
+    /// Print every rule: the embedded ones, and the team's own from .quorum/rules/
+    List {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Print one rule with its cases
+    Show {
+        /// Its id
+        id: String,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Run the cases inside the rules: what they must find, and what they must leave alone
+    Test {
+        /// Rule files; without any, all embedded rules and the team's own
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
 }
 
 #[derive(Args, Debug)]

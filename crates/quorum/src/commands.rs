@@ -12,6 +12,7 @@ mod post;
 pub(crate) mod replay;
 mod resume;
 mod review;
+mod rules;
 mod runs;
 mod search;
 mod show;
@@ -40,6 +41,7 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Search(arguments) => search::run(cli, arguments),
         Command::Symbols(arguments) => symbols::run(cli, arguments),
         Command::Agents(arguments) => agents::run(cli, arguments),
+        Command::Rules(arguments) => rules::run(cli, arguments),
         Command::Config(arguments) => config::run(cli, arguments),
         Command::Eval(arguments) => eval::run(cli, arguments),
         Command::Verdicts(arguments) => verdicts::run(cli, arguments),
