@@ -153,6 +153,15 @@ fn mild_in_tests(rules: &RuleSet, file: &ParsedFile, found: &mut RuleFinding) ->
     true
 }
 
+pub(crate) fn looks_like_test(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    path.split('/').any(|part| matches!(part, "test" | "tests" | "__tests__" | "spec" | "testdata"))
+        || name.contains("_test.")
+        || name.contains(".test.")
+        || name.contains(".spec.")
+        || name.starts_with("test_")
+}
+
 fn looks_like_example(path: &str) -> bool {
     path.split('/')
         .any(|part| matches!(part, "example" | "examples" | "samples" | "demo" | "demos"))
