@@ -6,8 +6,9 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
-    let mut out = String::new();
-    for (constant, folder) in [("RULES", "rules")] {
+    let target = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    for (constant, folder) in [("RULES", "rules"), ("MODELS", "models")] {
+        let mut out = String::new();
         let mut files = Vec::new();
         collect(&root.join(folder), &mut files)?;
         files.sort();
@@ -18,9 +19,9 @@ fn main() -> io::Result<()> {
             let _ = writeln!(out, "({name:?}, include_str!({:?})),", file.to_string_lossy());
         }
         out.push_str("];\n");
+        fs::write(target.join(format!("{folder}.rs")), out)?;
     }
-    let target = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    fs::write(target.join("embedded.rs"), out)
+    Ok(())
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -10,6 +10,7 @@ pub mod secrets {
     pub use crate::checks::secrets::{Span, redact, scan};
 }
 pub mod finding;
+mod flow;
 mod pattern;
 pub mod review;
 pub mod rule;

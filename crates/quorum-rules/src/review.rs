@@ -6,6 +6,7 @@ use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::checks;
 use crate::finding::{RuleFinding, SHOWN};
+use crate::flow;
 use crate::rule::{self, InTests, RuleSet};
 use crate::source::{ParsedFile, SourceFile, Sources};
 use crate::suppress::Suppressions;
@@ -92,25 +93,32 @@ struct FileReview {
 }
 
 fn review_file(rules: &RuleSet, file: &ParsedFile, _sources: &dyn Sources) -> FileReview {
-    let mut findings = examine(rules, file);
+    let (mut findings, exhausted) = examine(rules, file);
     for check in checks::ALL {
         check(file, &mut findings);
     }
     findings.retain(|found| found.caused || concerns_change(file, found));
     let findings = Suppressions::read(file.text()).apply(findings, file.path());
-    let notes = file.failure.iter().map(|failure| Note {
-        file: file.path().to_owned(),
-        cause: format!("searched as text only: {failure}"),
-    });
-    FileReview { notes: notes.collect(), findings, facts: checks::FileFacts::of(file) }
+    let note = |cause: String| Note { file: file.path().to_owned(), cause };
+    let mut notes = Vec::new();
+    if let Some(failure) = &file.failure {
+        notes.push(note(format!("searched as text only: {failure}")));
+    }
+    if exhausted {
+        notes.push(note("values were followed only in part: the file is too involved".to_owned()));
+    }
+    FileReview { notes, findings, facts: checks::FileFacts::of(file) }
 }
 
 /// What the rules find in one file, whether or not the change touches it.
-pub(crate) fn examine(rules: &RuleSet, file: &ParsedFile) -> Vec<RuleFinding> {
+///
+/// Also says whether flows were followed only in part, because the limit of work was met.
+pub(crate) fn examine(rules: &RuleSet, file: &ParsedFile) -> (Vec<RuleFinding>, bool) {
     let mut findings = Vec::new();
     rule::scan(rules, file, &mut findings);
+    let exhausted = flow::scan(rules, file, &mut findings);
     findings.retain_mut(|found| mild_in_tests(rules, file, found));
-    findings
+    (findings, exhausted)
 }
 
 /// A test or an example runs with nobody's data: what is found there weighs less, or nothing.

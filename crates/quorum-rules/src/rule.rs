@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 pub use cases::{CaseFailure, CaseReport, run_cases};
 pub use error::RuleError;
-pub(crate) use scan::scan;
+pub(crate) use scan::{report, scan};
 pub use set::RuleSet;
 
 /// One rule, as its file spells it.

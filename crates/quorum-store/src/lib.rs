@@ -7,12 +7,15 @@
 mod clock;
 mod database;
 mod error;
+mod fence;
 mod folder;
+pub mod ingest;
 pub mod journal;
 mod layout;
 pub mod ledger;
 pub mod memory;
 pub mod page;
+mod retention;
 mod run;
 pub mod state;
 #[cfg(test)]
@@ -24,5 +27,6 @@ pub use clock::Clock;
 pub use error::StoreError;
 pub use folder::Folder;
 pub use journal::{CallOutcome, Event, Journal, SettledCall};
+pub use retention::{Cleaned, Retention};
 pub use run::{Run, RunId, RunSummary};
 pub use state::RunState;

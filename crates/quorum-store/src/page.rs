@@ -3,11 +3,15 @@
 //! The first [`HEAD_LINES`] lines are enough to decide whether to read on. Whatever an agent wrote
 //! is kept on one line there, so nothing that it says can pass for a line of the index.
 
+mod cut;
+mod ids;
+
 use std::fmt::Write as _;
 
-use quorum_model::finding::{AgentFinding, Finding};
+pub use cut::{head, section, within};
+pub use ids::{draft_ids, ids, is_part_of};
+use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::{AgentOutcome, OutcomeStatus};
-use quorum_model::result::ReviewResult;
 use quorum_model::severity::{Counts, Severity};
 
 /// A reader may take this many lines and stop.
@@ -42,7 +46,9 @@ pub fn render(outcome: &AgentOutcome, ids: &[String]) -> String {
         line(&mut page, &format!("({} more below: {rest})", more.len()));
     }
     line(&mut page, &format!("Verdict: {}", verdict_word(outcome)));
-    line(&mut page, &format!("<!-- run {} agent {} -->", outcome.run, one_line(&outcome.agent)));
+    // The comment cannot be closed from within.
+    let agent = one_line(&outcome.agent).replace("--", "–");
+    line(&mut page, &format!("<!-- run {} agent {agent} -->", outcome.run));
     page.push_str("\n### Summary\n");
     summary(&mut page, outcome);
     if !more.is_empty() {
@@ -64,59 +70,10 @@ pub fn render(outcome: &AgentOutcome, ids: &[String]) -> String {
     page
 }
 
-/// Ids for an agent's findings in their order, until the review has given them its own.
-pub fn draft_ids(outcome: &AgentOutcome) -> Vec<String> {
-    let prefix = prefix(&outcome.agent);
-    (1..=outcome.findings.len()).map(|number| format!("{prefix}-{number:03}")).collect()
-}
-
-/// The ids that the review gave to an agent's findings. What it did not publish is numbered after
-/// what it did, so that no id means two things.
-pub fn ids(outcome: &AgentOutcome, result: &ReviewResult) -> Vec<String> {
-    let all = || result.findings.iter().chain(&result.not_agreed);
-    let own = |finding: &&Finding| finding.agents.contains(&outcome.agent);
-    let prefix = prefix(&outcome.agent);
-    let taken =
-        all().filter_map(|finding| finding.id.strip_prefix(&prefix)?.get(1..)?.parse().ok());
-    let mut next: u64 = taken.max().unwrap_or(0);
-    let mut id = |finding: &AgentFinding| {
-        let published = all().filter(own).find(|published| is_part_of(finding, published));
-        published.map_or_else(
-            || {
-                next += 1;
-                format!("{prefix}-{next:03}")
-            },
-            |published| published.id.clone(),
-        )
-    };
-    outcome.findings.iter().map(&mut id).collect()
-}
-
-/// Whether an agent's finding went into a finding of the review.
-fn is_part_of(finding: &AgentFinding, published: &Finding) -> bool {
-    let Some((file, line)) = finding.place() else { return false };
-    let line = line.unwrap_or(published.line);
-    let end = finding.end_line.unwrap_or(line).max(line);
-    file == published.file && line <= published.end_line && published.line <= end
-}
-
-/// `SEC` for `security-reviewer`, `CQ` for `code-quality-reviewer`.
-fn prefix(agent: &str) -> String {
-    let name = agent.strip_suffix("-reviewer").unwrap_or(agent);
-    let letters = |word: &str| word.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
-    let words: Vec<String> = name.split('-').map(letters).filter(|word| !word.is_empty()).collect();
-    let prefix: String = match words.as_slice() {
-        [] => "F".to_owned(),
-        [word] => word.chars().take(3).collect(),
-        words => words.iter().filter_map(|word| word.chars().next()).collect(),
-    };
-    prefix.to_uppercase()
-}
-
 fn index(page: &mut String, entries: &[(&str, &AgentFinding)]) {
     for (id, finding) in entries {
         let severity = finding.severity.as_str();
-        let title = cut(&one_line(&finding.issue), TITLE);
+        let title = title(&finding.issue);
         line(page, &format!("- {severity} | {id} | \"{}\" | {title}", place(finding)));
     }
 }
@@ -139,8 +96,9 @@ fn summary(page: &mut String, outcome: &AgentOutcome) {
     line(
         page,
         &format!(
-            "Shown {} files by {}; {} of {} tokens used in {} calls.",
+            "Shown {} {} by {}; {} of {} tokens used in {} calls.",
             files.len(),
+            if files.len() == 1 { "file" } else { "files" },
             one_line(engine),
             usage.budget_used,
             usage.budget,
@@ -183,7 +141,7 @@ fn counts(severities: impl Iterator<Item = Severity>) -> String {
 
 fn issue(page: &mut String, id: &str, finding: &AgentFinding) {
     let severity = finding.severity.as_str();
-    let title = cut(&one_line(&finding.issue), TITLE);
+    let title = title(&finding.issue);
     line(page, &format!("\n#### {id} {severity} {}: {title}\n", place(finding)));
     let mut field = |name: &str, value: Option<&str>| {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
@@ -208,6 +166,13 @@ fn issue(page: &mut String, id: &str, finding: &AgentFinding) {
     for reference in &finding.references {
         line(page, &format!("- See: {}", one_line(reference)));
     }
+}
+
+/// The first sentence, as far as it fits.
+fn title(issue: &str) -> String {
+    let text = one_line(issue);
+    let end = text.find(". ").unwrap_or(text.len());
+    cut(text[..end].trim_end_matches('.'), TITLE)
 }
 
 /// Where a finding is, as `file:line`.
@@ -237,8 +202,8 @@ fn quoted(text: &str) -> String {
 fn one_line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control());
     let words = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    // Neither a comment nor a table can be opened or closed from within.
-    words.replace("--", "–").replace('|', "¦")
+    // A bar would begin another field of the index.
+    words.replace('|', "¦")
 }
 
 fn cut(text: &str, length: usize) -> String {
@@ -253,3 +218,6 @@ fn line(page: &mut String, text: &str) {
     // Writing to a string cannot fail.
     _ = writeln!(page, "{text}");
 }
+
+#[cfg(test)]
+mod tests;

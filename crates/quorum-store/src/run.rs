@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use id::RunId;
+use jiff::Timestamp;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
@@ -148,6 +149,11 @@ impl Run {
         &self.plan
     }
 
+    /// Writes the plan anew, with agents that joined after it was made.
+    pub fn replan(&self, plan: &Plan) -> Result<(), StoreError> {
+        whole::write_json(&self.layout.plan(), plan)
+    }
+
     /// Records how an agent ended and writes its page and its verdict file. Findings that it had
     /// reported before the run was killed are added; what is stored is returned.
     pub fn write_agent(&self, outcome: AgentOutcome) -> Result<AgentOutcome, StoreError> {
@@ -215,6 +221,20 @@ impl RunSummary {
     /// The run's directory.
     pub fn directory(&self) -> &Path {
         self.layout.root()
+    }
+
+    /// When it started.
+    pub fn started(&self) -> Option<Timestamp> {
+        self.id.started()
+    }
+
+    /// Takes the run, so that nobody works on it meanwhile; absent where somebody does.
+    pub(crate) fn try_lock(&self) -> Result<Option<File>, StoreError> {
+        match lock(&self.id, &self.layout) {
+            Ok(file) => Ok(Some(file)),
+            Err(StoreError::Locked(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Whether a process works on it right now.

@@ -1,7 +1,7 @@
 //! Values for tests.
 
 use quorum_model::budget::Mode;
-use quorum_model::finding::{AgentFinding, Finding};
+use quorum_model::finding::{AgentFinding, Finding, Position};
 use quorum_model::outcome::{AgentOutcome, Covered, OutcomeStatus, Usage};
 use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
@@ -98,4 +98,21 @@ pub(crate) fn published(fingerprint: &str, file: &str, line: u64) -> Finding {
         "state": "new",
     }))
     .unwrap()
+}
+
+/// What an agent says about a finding, in the finding's own words.
+pub(crate) fn position(agent: &str, finding: &AgentFinding) -> Position {
+    Position {
+        agent: agent.to_owned(),
+        fingerprint: "p".to_owned(),
+        severity: finding.severity,
+        confidence: 0.9,
+        category: finding.category.clone(),
+        rule: None,
+        line: finding.line.unwrap(),
+        end_line: finding.line.unwrap(),
+        evidence: None,
+        issue: finding.issue.clone(),
+        recommendation: finding.recommendation.clone(),
+    }
 }

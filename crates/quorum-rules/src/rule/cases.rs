@@ -68,7 +68,7 @@ fn run(set: &RuleSet, case: &Case, lang: Lang) -> Result<(), String> {
     {
         return Err(format!("the {lang} code of the case does not parse"));
     }
-    let found = examine(set, &file);
+    let (found, _) = examine(set, &file);
     let lines: Vec<u64> = found.iter().map(|finding| finding.line).collect();
     if case.pass.is_some() {
         return if lines.is_empty() {

@@ -7,14 +7,16 @@ use quorum_syntax::Lang;
 
 use super::compiled::Compiled;
 use super::{Rule, RuleError};
+use crate::flow::Tables;
 
-include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
 /// The rules of one review: the embedded ones and a team's own.
 #[derive(Debug)]
 pub struct RuleSet {
     rules: BTreeMap<String, Entry>,
     compiled: Vec<(Lang, OnceLock<Compiled>)>,
+    tables: Vec<(Lang, OnceLock<Tables>)>,
 }
 
 #[derive(Clone, Debug)]
@@ -45,11 +47,9 @@ impl RuleSet {
         let mut rules = Self::embedded().rules.clone();
         for (file, text) in files {
             let rule = Rule::parse(file, text)?;
-            Compiled::check(&rule).map_err(|(key, message)| RuleError::Key {
-                file: file.clone(),
-                key,
-                message,
-            })?;
+            Compiled::check(&rule)
+                .and_then(|()| Tables::check(&rule))
+                .map_err(|(key, message)| RuleError::Key { file: file.clone(), key, message })?;
             if rules.get(&rule.id).is_some_and(|entry| entry.team) {
                 return Err(RuleError::Duplicate { file: file.clone(), id: rule.id });
             }
@@ -65,7 +65,11 @@ impl RuleSet {
     }
 
     fn of(rules: BTreeMap<String, Entry>) -> Self {
-        Self { rules, compiled: Lang::ALL.iter().map(|&lang| (lang, OnceLock::new())).collect() }
+        Self {
+            rules,
+            compiled: Lang::ALL.iter().map(|&lang| (lang, OnceLock::new())).collect(),
+            tables: Lang::ALL.iter().map(|&lang| (lang, OnceLock::new())).collect(),
+        }
     }
 
     /// All rules, by their ids.
@@ -87,6 +91,14 @@ impl RuleSet {
     pub(super) fn compiled(&self, lang: Lang) -> Option<&Compiled> {
         let (_, cell) = self.compiled.iter().find(|(known, _)| *known == lang)?;
         Some(cell.get_or_init(|| Compiled::new(self.rules(), lang)))
+    }
+}
+
+impl RuleSet {
+    /// What flows are followed by in one language.
+    pub(crate) fn tables(&self, lang: Lang) -> Option<&Tables> {
+        let (_, cell) = self.tables.iter().find(|(known, _)| *known == lang)?;
+        Some(cell.get_or_init(|| Tables::new(self.rules(), lang)))
     }
 }
 
@@ -146,7 +158,7 @@ mod tests {
         for (file, text) in RULES {
             let rule = Rule::parse(file, text).unwrap_or_else(|error| panic!("{error}"));
             assert!(file.ends_with(&format!("/{}.toml", rule.id)), "{file} has id {}", rule.id);
-            if let Err((key, why)) = Compiled::check(&rule) {
+            if let Err((key, why)) = Compiled::check(&rule).and_then(|()| Tables::check(&rule)) {
                 panic!("{file}: {key}: {why}");
             }
             assert!(rule.tests.iter().any(|case| case.find.is_some()), "{file} finds nothing");

@@ -87,7 +87,8 @@ pub struct Gone {
 
 /// Every fingerprint of a finding: its own, and those of the agents' findings that went into it.
 pub fn fingerprints(finding: &Finding) -> impl Iterator<Item = &str> {
-    std::iter::once(finding.fingerprint.as_str())
+    let members = finding.positions.iter().map(|position| position.fingerprint.as_str());
+    std::iter::once(finding.fingerprint.as_str()).chain(members)
 }
 
 /// Says where each finding of `review` stands, and where those of `known` that it did not find do.

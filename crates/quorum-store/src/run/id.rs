@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
 /// The name of a run: the moment in UTC, to the millisecond, and four digits that tell runs of the
@@ -26,6 +27,15 @@ impl RunId {
             .map(|character| if character.is_ascii_hexdigit() { '0' } else { character })
             .collect();
         (shape == "00000000-000000-000-0000").then(|| Self(text.to_owned()))
+    }
+
+    /// When the run started.
+    pub fn started(&self) -> Option<Timestamp> {
+        let (moment, _salt) = self.0.rsplit_once('-')?;
+        let (seconds, millis) = moment.rsplit_once('-')?;
+        let at = DateTime::strptime("%Y%m%d-%H%M%S", seconds).ok()?;
+        let at = at.to_zoned(TimeZone::UTC).ok()?.timestamp();
+        at.checked_add(SignedDuration::from_millis(millis.parse().ok()?)).ok()
     }
 
     /// The name as text.
@@ -51,6 +61,7 @@ mod tests {
         let late = at("2026-11-16T05:21:11.010Z");
         assert!(early < late, "{early} {late}");
         assert!(early.as_str().starts_with("20261116-052111-009-"), "{early}");
+        assert_eq!(early.started(), Some("2026-11-16T05:21:11.009Z".parse().unwrap()));
         assert_eq!(RunId::parse(early.as_str()), Some(early));
         assert_eq!(RunId::parse("../../etc"), None);
     }
