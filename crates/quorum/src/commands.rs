@@ -27,6 +27,9 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Index(arguments) => index::run(cli, arguments),
         Command::Search(arguments) => search::run(cli, arguments),
         Command::Symbols(arguments) => symbols::run(cli, arguments),
+        Command::Summary(arguments) => symbols::summary(cli, arguments),
+        Command::Callers(arguments) => symbols::callers(cli, arguments),
+        Command::Map(arguments) => symbols::map(cli, arguments),
         Command::Agents(arguments) => agents::run(cli, arguments),
         Command::Config(arguments) => config::run(cli, arguments),
         Command::Completions { shell } => {
