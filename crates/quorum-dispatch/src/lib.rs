@@ -1,1 +1,8 @@
-//! Runs reviewers under budgets and returns what they found and saw.
+//! Runs reviewers and returns what they found and what they were shown.
+//!
+//! The embedded reviewers look at every file once for all agents together; what they found is then
+//! credited to the agent whose rule found it.
+
+mod builtin;
+
+pub use builtin::{BUILTIN, outcomes};

@@ -58,6 +58,20 @@ pub struct AgentFinding {
     /// How a value gets from where it comes in to where it does harm.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<TraceStep>,
+    /// What to put in the place of which lines, where that alone is the fix.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replacement: Option<Replacement>,
+}
+
+/// Text that takes the place of whole lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Replacement {
+    /// The first line that goes.
+    pub start_line: u64,
+    /// The last line that goes.
+    pub end_line: u64,
+    /// The lines that come, without the last line end.
+    pub text: String,
 }
 
 /// One step on a value's way through the code.
@@ -155,13 +169,76 @@ pub struct Finding {
     pub agents: Vec<String>,
     /// How many agents saw it independently.
     pub corroboration: u64,
-    /// How sure the agent with the highest severity is, 0 to 1.
+    /// How many agents were shown the place, those included that saw the defect.
+    #[serde(default)]
+    pub covered_by: u64,
+    /// How sure the agent with the highest severity is, 0 to 1, weighed by how much of its part of
+    /// the change it was shown.
     pub confidence: f64,
     /// Where the finding stands across runs.
     pub state: FindingState,
+    /// What each agent that saw it says, the deciding one first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<Position>,
+    /// The agents that confirmed it with evidence of their own when they were asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub confirmed_by: Vec<String>,
+    /// The agents that looked when they were asked, and do not see it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disputed_by: Vec<String>,
+    /// Other findings at the same place, by id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub same_place: Vec<String>,
+    /// The same defect at other places, by id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub same_issue: Vec<String>,
     /// How a value gets from where it comes in to where it does harm.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<TraceStep>,
+    /// What to put in the place of which lines, where that alone is the fix.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replacement: Option<Replacement>,
+    /// Where to read more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<String>,
+    /// How much work the fix is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
+    /// Facts about a vulnerable dependency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dependency: Option<DependencyFacts>,
+    /// What a user of the software notices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_impact: Option<String>,
+}
+
+/// What one agent says about a defect.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Position {
+    /// The agent.
+    pub agent: String,
+    /// The fingerprint of its own finding.
+    pub fingerprint: String,
+    /// How bad it finds it.
+    pub severity: Severity,
+    /// How sure it is, 0 to 1, as it said.
+    pub confidence: f64,
+    /// The category that it gave.
+    pub category: String,
+    /// The rule that found it, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// The first line.
+    pub line: u64,
+    /// The last line.
+    pub end_line: u64,
+    /// Its quote, where it is not the finding's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+    /// What is wrong, in its words.
+    pub issue: String,
+    /// What to do, in its words.
+    pub recommendation: String,
 }
 
 /// Where a finding stands across runs.

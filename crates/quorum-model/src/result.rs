@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::budget::Mode;
 use crate::coverage::Coverage;
 use crate::finding::Finding;
+use crate::plan::Protocol;
 use crate::report::CutoffReason;
 use crate::severity::{Counts, Severity};
 use crate::verdict::{AgentVerdict, Verdict};
@@ -26,6 +27,18 @@ pub struct ReviewResult {
     pub exit_code: u8,
     /// Every reason that holds, the deciding one first.
     pub reasons: Vec<String>,
+    /// What was under review, for people, such as `main...HEAD`.
+    #[serde(default)]
+    pub scope: String,
+    /// How findings became a verdict.
+    #[serde(default)]
+    pub protocol: Protocol,
+    /// Why vetoes were ignored, where the user chose to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ignored_vetos: Option<String>,
+    /// What a reader should know that decides nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// How the agents ran.
     pub execution: Execution,
     /// Who looked at what.
@@ -35,6 +48,9 @@ pub struct ReviewResult {
     /// What too few agents agreed on, under the `vote` protocol.
     #[serde(default)]
     pub not_agreed: Vec<Finding>,
+    /// What earlier reviews found and this one does not count: resolved, not reviewed, or dismissed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Finding>,
     /// Findings that were not published, counted by reason.
     #[serde(default)]
     pub rejected: BTreeMap<String, u64>,
@@ -61,6 +77,9 @@ pub struct Execution {
 pub struct AgentExecution {
     /// The agent.
     pub name: String,
+    /// Its name in tables, such as `Security`.
+    #[serde(default)]
+    pub title: String,
     /// What follows from its findings.
     pub verdict: AgentVerdict,
     /// What did its work.
@@ -71,6 +90,9 @@ pub struct AgentExecution {
     pub partial: bool,
     /// Why it stopped.
     pub cutoff_reason: Option<CutoffReason>,
+    /// What went wrong, where it did not finish.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
     /// The mode in which it ended.
     pub mode: Mode,
     /// Tokens that it was given.
@@ -93,6 +115,19 @@ pub struct AgentExecution {
     pub veto_reasons: Vec<String>,
     /// Its findings by severity.
     pub counts: Counts,
+}
+
+impl AgentExecution {
+    /// The share of its files that it was shown whole, in percent: 100 for all of them only, and 0
+    /// for none only.
+    pub fn coverage_percent(&self) -> u64 {
+        let whole = self.files_reviewed + self.files_skipped;
+        if self.files_skipped == 0 {
+            return 100;
+        }
+        let rounded = (self.files_reviewed * 200 + whole) / (2 * whole);
+        rounded.clamp(u64::from(self.files_reviewed > 0), 99)
+    }
 }
 
 /// The outcome of one check.

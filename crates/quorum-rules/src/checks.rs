@@ -1,12 +1,65 @@
 //! The checks that are written in code, one module for each subject.
 
+mod api;
 mod conflict;
+mod docs;
+mod facts;
+mod functions;
+mod language;
+mod quality;
+mod rule;
+mod search;
+pub(crate) mod secrets;
+mod syntax;
+mod tests_in_code;
+
+use quorum_model::scope::Flag;
+
+pub(crate) use facts::FileFacts;
 
 use crate::finding::RuleFinding;
-use crate::source::ParsedFile;
+use crate::source::{ParsedFile, Sources};
 
 /// Looks at one file and adds what it finds.
 pub(crate) type Check = fn(&ParsedFile, &mut Vec<RuleFinding>);
 
 /// Every check; each decides for itself whether a file is its business.
-pub(crate) const ALL: &[Check] = &[conflict::check];
+pub(crate) const ALL: &[Check] =
+    &[conflict::check, quality::check, language::check, docs::check, secrets::check];
+
+/// Looks at what was kept of all files and adds what only the whole change shows.
+pub(crate) type ChangeCheck = fn(&[FileFacts], &dyn Sources, &mut Vec<RuleFinding>);
+
+/// Every check of the whole change. The files come in the order in which they were loaded.
+pub(crate) const CHANGE: &[ChangeCheck] =
+    &[quality::tests_touched::conclude, api::conclude, docs::conclude];
+
+/// Whether nobody here wrote the file: generated, copied in, or compressed.
+fn is_foreign(file: &ParsedFile) -> bool {
+    [Flag::Generated, Flag::Vendored, Flag::Minified]
+        .iter()
+        .any(|flag| file.source.entry.has(*flag))
+}
+
+/// Where in the head version a line of the base version stood: itself, less what was removed
+/// before it, plus what was added before that.
+fn head_line(file: &ParsedFile, base_line: u64) -> u64 {
+    let removed_before: u64 = count_before(file.source.removed.ranges(), base_line);
+    let mut line = base_line - removed_before;
+    for &(first, last) in file.source.added.as_ref().map(|added| added.ranges()).unwrap_or_default()
+    {
+        if first > line {
+            break;
+        }
+        line += last - first + 1;
+    }
+    line.clamp(1, (file.text().lines().count() as u64).max(1))
+}
+
+fn count_before(ranges: &[(u64, u64)], line: u64) -> u64 {
+    ranges
+        .iter()
+        .take_while(|(first, _)| *first < line)
+        .map(|(first, last)| last.min(&(line - 1)) - first + 1)
+        .sum()
+}

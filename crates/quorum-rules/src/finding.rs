@@ -1,6 +1,6 @@
 //! What a rule reports.
 
-use quorum_model::finding::{AgentFinding, DependencyFacts, Effort, TraceStep};
+use quorum_model::finding::{AgentFinding, DependencyFacts, Effort, Replacement, TraceStep};
 use quorum_model::severity::Severity;
 
 /// What a rule reports about one place.
@@ -38,6 +38,8 @@ pub struct RuleFinding {
     pub trace: Vec<TraceStep>,
     /// Facts about a vulnerable dependency.
     pub dependency: Option<DependencyFacts>,
+    /// What to put in the place of which lines, where that alone is the fix.
+    pub replacement: Option<Replacement>,
     /// Reported though no line of it is added: the change elsewhere causes it.
     pub caused: bool,
 }
@@ -65,6 +67,7 @@ impl From<RuleFinding> for AgentFinding {
             dependency: found.dependency,
             user_impact: None,
             trace: found.trace,
+            replacement: found.replacement,
         }
     }
 }

@@ -4,10 +4,34 @@
 //! they find is reported for the lines that the change adds or breaks.
 
 mod checks;
+pub mod secrets {
+    //! Finding and masking secrets in any text.
+
+    pub use crate::checks::secrets::{Span, redact, scan};
+}
 pub mod finding;
+mod flow;
+mod pattern;
 pub mod review;
+pub mod rule;
 pub mod source;
+mod suppress;
 
 pub use finding::RuleFinding;
-pub use review::{Note, Review, review};
+pub use review::{Note, Review, review, review_with};
+pub use rule::{Rule, RuleError, RuleSet};
 pub use source::{LineSet, ParsedFile, Side, SourceFile, Sources};
+
+/// The agents that have rules.
+pub const AGENTS: &[&str] = &[
+    "security-reviewer",
+    "vulnerability-reviewer",
+    "go-reviewer",
+    "rust-reviewer",
+    "python-reviewer",
+    "typescript-reviewer",
+    "java-reviewer",
+    "code-quality-reviewer",
+    "documentation-reviewer",
+    "user-persona-reviewer",
+];

@@ -1,10 +1,15 @@
-//! One review: every file once, all checks, then what only the whole change shows.
+//! One review: every file once, all rules and checks, then what only the whole change shows.
 
+use quorum_model::scope::Flag;
+use quorum_model::severity::Severity;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::checks;
 use crate::finding::{RuleFinding, SHOWN};
+use crate::flow;
+use crate::rule::{self, InTests, RuleSet};
 use crate::source::{ParsedFile, SourceFile, Sources};
+use crate::suppress::Suppressions;
 
 /// What the embedded reviewers found, in an order that depends on nothing but the input.
 #[derive(Debug, Default)]
@@ -29,50 +34,138 @@ pub struct Note {
 /// Loads one file of the change when its turn comes; absent when there is nothing to read.
 pub type Load<'a> = dyn Fn(usize) -> Option<SourceFile> + Sync + 'a;
 
+/// Reviews `count` files that `load` gives, by the embedded rules, with the repository around them.
+pub fn review(count: usize, load: &Load<'_>, sources: &dyn Sources) -> Review {
+    review_with(RuleSet::embedded(), count, load, sources)
+}
+
 /// Reviews `count` files that `load` gives, with the repository around them.
 ///
 /// A file is read, parsed and dropped by one worker, so memory does not grow with the change.
-pub fn review(count: usize, load: &Load<'_>, sources: &dyn Sources) -> Review {
+pub fn review_with(
+    rules: &RuleSet,
+    count: usize,
+    load: &Load<'_>,
+    sources: &dyn Sources,
+) -> Review {
     let numbers: Vec<usize> = (0..count).collect();
     let read: Vec<FileReview> = numbers
         .par_iter()
         .filter_map(|&number| load(number))
-        .map(|source| review_file(&ParsedFile::new(source), sources))
+        .map(|source| review_file(rules, &ParsedFile::new(source), sources))
         .collect();
     let mut review = Review::default();
+    let mut facts = Vec::with_capacity(read.len());
     for file in read {
-        for found in file.findings {
-            if found.confidence >= SHOWN {
-                review.findings.push(found);
-            } else {
-                review.hints.push(found);
-            }
-        }
+        review.take(file.findings);
         review.notes.extend(file.notes);
+        facts.push(file.facts);
     }
+    let mut findings = Vec::new();
+    for check in checks::CHANGE {
+        check(&facts, sources, &mut findings);
+    }
+    review.take(findings);
     sort(&mut review.findings);
     sort(&mut review.hints);
     review.notes.sort();
     review
 }
 
+impl Review {
+    /// Keeps what is sure enough apart from what is not.
+    fn take(&mut self, findings: Vec<RuleFinding>) {
+        for found in findings {
+            if found.confidence >= SHOWN {
+                self.findings.push(found);
+            } else {
+                self.hints.push(found);
+            }
+        }
+    }
+}
+
 /// What looking at one file gave.
 struct FileReview {
     findings: Vec<RuleFinding>,
+    facts: checks::FileFacts,
     notes: Vec<Note>,
 }
 
-fn review_file(file: &ParsedFile, _sources: &dyn Sources) -> FileReview {
-    let mut findings = Vec::new();
+fn review_file(rules: &RuleSet, file: &ParsedFile, _sources: &dyn Sources) -> FileReview {
+    let (mut findings, exhausted) = examine(rules, file);
     for check in checks::ALL {
         check(file, &mut findings);
     }
-    findings.retain(|found| found.caused || file.source.touches(found.line, found.end_line));
-    let notes = file.failure.iter().map(|failure| Note {
-        file: file.path().to_owned(),
-        cause: format!("searched as text only: {failure}"),
-    });
-    FileReview { notes: notes.collect(), findings }
+    findings.retain(|found| found.caused || concerns_change(file, found));
+    let findings = Suppressions::read(file.text()).apply(findings, file.path());
+    let note = |cause: String| Note { file: file.path().to_owned(), cause };
+    let mut notes = Vec::new();
+    if let Some(failure) = &file.failure {
+        notes.push(note(format!("searched as text only: {failure}")));
+    }
+    if exhausted {
+        notes.push(note("values were followed only in part: the file is too involved".to_owned()));
+    }
+    FileReview { notes, findings, facts: checks::FileFacts::of(file) }
+}
+
+/// What the rules find in one file, whether or not the change touches it.
+///
+/// Also says whether flows were followed only in part, because the limit of work was met.
+pub(crate) fn examine(rules: &RuleSet, file: &ParsedFile) -> (Vec<RuleFinding>, bool) {
+    let mut findings = Vec::new();
+    rule::scan(rules, file, &mut findings);
+    let exhausted = flow::scan(rules, file, &mut findings);
+    findings.retain_mut(|found| mild_in_tests(rules, file, found));
+    (findings, exhausted)
+}
+
+/// A test or an example runs with nobody's data: what is found there weighs less, or nothing.
+fn mild_in_tests(rules: &RuleSet, file: &ParsedFile, found: &mut RuleFinding) -> bool {
+    let place = if file.source.entry.has(Flag::Test) || looks_like_test(file.path()) {
+        "test code"
+    } else if looks_like_example(file.path()) {
+        "an example"
+    } else {
+        return true;
+    };
+    match rules.get(&found.rule).map_or(InTests::Same, |rule| rule.in_tests) {
+        InTests::Same => return true,
+        InTests::Skip => return false,
+        InTests::Lower => {}
+    }
+    let lowered = match found.severity {
+        Severity::Critical => Severity::Medium,
+        _ => Severity::Low,
+    };
+    if lowered != found.severity {
+        found.severity = lowered;
+        found.issue.push_str(" It weighs less here because this is ");
+        found.issue.push_str(place);
+        found.issue.push('.');
+    }
+    true
+}
+
+fn looks_like_test(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    path.split('/').any(|part| matches!(part, "test" | "tests" | "__tests__" | "spec" | "testdata"))
+        || name.contains("_test.")
+        || name.contains(".test.")
+        || name.contains(".spec.")
+        || name.starts_with("test_")
+}
+
+fn looks_like_example(path: &str) -> bool {
+    path.split('/')
+        .any(|part| matches!(part, "example" | "examples" | "samples" | "demo" | "demos"))
+}
+
+/// A finding is about the change when its place or a step on the way there is on an added line.
+fn concerns_change(file: &ParsedFile, found: &RuleFinding) -> bool {
+    file.source.touches(found.line, found.end_line)
+        || found.trace.iter().any(|step| step.file == found.file && file.source.is_added(step.line))
 }
 
 fn sort(findings: &mut [RuleFinding]) {

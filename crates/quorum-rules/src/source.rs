@@ -55,6 +55,11 @@ impl SourceFile {
 pub struct LineSet(Vec<(u64, u64)>);
 
 impl LineSet {
+    /// From first and last line of each range, sorted.
+    pub fn from_ranges(ranges: Vec<(u64, u64)>) -> Self {
+        Self(ranges)
+    }
+
     /// Adds a line after all others.
     pub fn push(&mut self, line: u64) {
         match self.0.last_mut() {

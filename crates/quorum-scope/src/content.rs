@@ -30,6 +30,17 @@ pub enum Content {
     Unreadable(String),
 }
 
+/// A state of all files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Revision {
+    /// The files on disk.
+    WorkTree,
+    /// What is staged.
+    Index,
+    /// A commit or a tree.
+    Commit(String),
+}
+
 /// Reads contents; shared by all threads.
 #[derive(Debug)]
 pub struct Contents {
@@ -65,6 +76,28 @@ impl Contents {
             }),
             ContentSource::Patch(id) => self.read_patched(file, id.as_deref()),
         }
+    }
+
+    /// The file at `path` in a revision; absent when it is not there or the path leads elsewhere.
+    pub fn read_at(&self, revision: &Revision, path: &str) -> Result<Content, ScopeError> {
+        let inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+        // A request to git is a line.
+        if !inside || path.contains('\n') {
+            return Ok(Content::Absent);
+        }
+        let name = match revision {
+            Revision::WorkTree if self.leads_nowhere_else(Path::new(path)) => {
+                return Ok(self.read_work_tree(Path::new(path)));
+            }
+            Revision::WorkTree => return Ok(Content::Absent),
+            Revision::Index => format!(":{path}"),
+            Revision::Commit(commit) => format!("{commit}:{path}"),
+        };
+        Ok(match self.read_blob(&name)? {
+            Blob::Whole(content) => Content::Whole(content),
+            Blob::TooLarge(size) => Content::Unreadable(too_large(size)),
+            Blob::Missing => Content::Absent,
+        })
     }
 
     fn read_work_tree(&self, path: &Path) -> Content {
@@ -198,14 +231,14 @@ impl CatFile {
         self.requests.flush()?;
         let mut answer = String::new();
         self.answers.read_line(&mut answer)?;
-        // "<id> blob <size>", or "<id> missing", or "<id> ambiguous".
+        // "<id> blob <size>", or the request followed by "missing" or "ambiguous".
+        if [" missing\n", " ambiguous\n"].iter().any(|end| answer.ends_with(end)) {
+            return Ok(Blob::Missing);
+        }
         let mut fields = answer.split_ascii_whitespace().skip(1);
         let kind = fields.next();
         let Some(size) = fields.next().and_then(|size| size.parse::<u64>().ok()) else {
-            return match kind {
-                Some("missing" | "ambiguous") => Ok(Blob::Missing),
-                _ => Err(std::io::Error::other("an answer that git does not give")),
-            };
+            return Err(std::io::Error::other("an answer that git does not give"));
         };
         if size > LARGEST_TEXT || kind != Some("blob") {
             std::io::copy(&mut self.answers.by_ref().take(size + 1), &mut std::io::sink())?;

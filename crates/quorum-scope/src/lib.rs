@@ -19,5 +19,7 @@ pub mod paths;
 pub mod repository;
 pub mod request;
 pub mod signals;
+pub mod snapshot;
+pub mod versions;
 
 pub use error::ScopeError;

@@ -1,8 +1,14 @@
 //! The arguments, and the help that teaches them.
 
+mod runs;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use runs::{
+    DismissArgs, IngestArgs, MemoryAction, MemoryArgs, RunsAction, RunsArgs, ShowArgs, VerdictsArgs,
+};
 
 /// Code review by several reviewers at once, with budgets, coverage and a verdict decided in code
 #[derive(Debug, Parser)]
@@ -109,6 +115,55 @@ Examples:
     Agents(AgentsArgs),
     /// Show, check or start the configuration
     Config(ConfigArgs),
+    /// Measure the embedded reviewers on labelled code, or their noise on a repository's commits
+    #[command(after_help = "\
+Labels, as they stand in public corpora:
+  comments             $ Alert, BAD/GOOD, NOT OK/OK on the line; ruleid:/ok: above it; want, //~ lint
+  --labels FILE        a table: file, category, expected[, cwe]
+  folders              positive and negative, bad and good, vulnerable and safe
+
+Examples:
+  quorum eval corpus/python --agents security
+  quorum eval corpus/python --against bandit=bandit.json --against ruff=ruff.json
+  quorum eval --commits . 200")]
+    Eval(EvalArgs),
+    /// Say in one line per agent how the last review went
+    #[command(after_help = "\
+Everything that reviewers write is on disk. An agent that orchestrates reviews reads these lines, and
+opens only what needs a look:
+
+  quorum verdicts --attention
+  quorum show security --index
+  quorum show SEC-001")]
+    Verdicts(VerdictsArgs),
+    /// Show what an agent found, or one finding, in full
+    Show(ShowArgs),
+    /// List, show or remove the runs that are kept in .quorum/runs
+    Runs(RunsArgs),
+    /// Go on with a review that was killed or interrupted
+    Resume {
+        /// The run: an id, the beginning of one, or `latest`
+        #[arg(default_value = "latest")]
+        run: String,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Take findings of other tools and agents into a run
+    #[command(after_help = "\
+A page begins with an index of its findings and the verdict that follows from them:
+
+  ### Findings Index
+  - HIGH | SEC-001 | \"src/auth.go:41\" | Token is logged
+  Verdict: needs-changes
+
+Severities are CRITICAL, HIGH, MEDIUM, LOW, or P0 to P3; verdicts are safe, needs-changes, risky and
+error. A section under a heading with the id may quote the code in a fenced block. JSON follows
+schemas/agent-report.json. A finding whose quote is not in the code under review is not taken.")]
+    Ingest(IngestArgs),
+    /// Record, find and forget what reviews taught
+    Memory(MemoryArgs),
+    /// Set a finding aside, with a reason
+    Dismiss(DismissArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -405,6 +460,45 @@ pub(crate) struct AgentsArgs {
     pub(crate) explain: Option<String>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct EvalArgs {
+    /// A folder of labelled code
+    pub(crate) folder: Option<PathBuf>,
+    /// A table of labels for whole files: file, category, expected[, cwe]
+    #[arg(long, value_name = "CSV", requires = "folder")]
+    pub(crate) labels: Option<PathBuf>,
+    /// Another tool's findings on the same folder, as SARIF or its own JSON
+    #[arg(long, value_name = "NAME=FILE", requires = "folder")]
+    pub(crate) against: Vec<String>,
+    /// Only what these reviewers find
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) agents: Vec<String>,
+    /// How many lines a finding may be away from its label
+    #[arg(long, value_name = "LINES", default_value_t = 1)]
+    pub(crate) tolerance: u64,
+    /// Count findings on lines without a label as false
+    #[arg(long)]
+    pub(crate) unlabelled: bool,
+    /// Also list places, one per line
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) list: Option<EvalList>,
+    /// Review the last N commits of a repository one by one
+    #[arg(long, value_names = ["REPO", "N"], num_args = 2, conflicts_with = "folder")]
+    pub(crate) commits: Vec<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EvalList {
+    /// Defects that were not found
+    Missed,
+    /// Sound places with a finding
+    False,
+    /// Findings on lines that the corpus says nothing about
+    Unlabelled,
 }
 
 #[derive(Args, Debug)]

@@ -5,9 +5,11 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use quorum_config::ConfigError;
+use quorum_consensus::ConsensusError;
 use quorum_forge::ForgeError;
 use quorum_plan::PlanError;
 use quorum_scope::ScopeError;
+use quorum_store::StoreError;
 
 /// Why a command could not do its work. Always exit code 2, never 0.
 #[derive(Debug)]
@@ -53,6 +55,18 @@ impl Failure {
 impl From<ScopeError> for Failure {
     fn from(error: ScopeError) -> Self {
         Self { message: error.to_string(), hint: error.hint(), quiet: false }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self { message: error.to_string(), hint: error.hint(), quiet: false }
+    }
+}
+
+impl From<ConsensusError> for Failure {
+    fn from(error: ConsensusError) -> Self {
+        Self::new(error.to_string())
     }
 }
 

@@ -4,7 +4,6 @@
 //! over the cores; and only what the plan needs is kept of a file, never its text.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use bstr::{BStr, ByteSlice};
@@ -20,6 +19,7 @@ use quorum_scope::error::ScopeError;
 use quorum_scope::files::{self, ContentSource, Files, RawFile};
 use quorum_scope::ignored::IgnoreRules;
 use quorum_scope::signals;
+use quorum_store::Folder;
 use rayon::iter::{ParallelBridge as _, ParallelIterator as _};
 
 use crate::failure::Failure;
@@ -32,14 +32,24 @@ pub(crate) struct Gathered {
     pub(crate) scope: Scope,
     pub(crate) facts: Vec<FileFacts>,
     pub(crate) units: Vec<Vec<Unit>>,
+    /// The files themselves, with their patches, where they are reviewed and not only planned.
+    pub(crate) raw: Vec<RawFile>,
     /// What could not be read and is planned by name alone, each with its cause.
     pub(crate) unreadable: Vec<String>,
+}
+
+/// What happens to the files after they are planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Plan,
+    Review,
 }
 
 /// Reads every file of the workspace's target.
 pub(crate) fn gather(
     workspace: &Workspace,
     unit_limit: u64,
+    purpose: Purpose,
     quiet: bool,
 ) -> Result<Gathered, Failure> {
     let repository = workspace.repository.as_ref();
@@ -65,6 +75,7 @@ pub(crate) fn gather(
         counter,
         cache,
         unit_limit,
+        purpose,
         unreadable: Mutex::default(),
     };
     let rules = IgnoreRules::new(&workspace.policy().ignore_rules()?, &config.scope.ignore)?;
@@ -87,12 +98,14 @@ pub(crate) fn gather(
         },
         facts: Vec::with_capacity(read.len()),
         units: Vec::with_capacity(read.len()),
+        raw: Vec::new(),
         unreadable,
     };
     for file in read {
         gathered.scope.files.push(file.entry);
         gathered.facts.push(file.facts);
         gathered.units.push(file.units);
+        gathered.raw.extend(file.raw);
     }
     Ok(gathered)
 }
@@ -100,28 +113,8 @@ pub(crate) fn gather(
 /// Counts are kept in `.quorum/index`; without a place for it they are counted again.
 fn open_cache(workspace: &Workspace, tokenizer: quorum_model::config::Tokenizer) -> TokenCache {
     let root = workspace.repository.as_ref().and_then(|repository| repository.work_tree());
-    let folder = root.map(|root| root.join(".quorum/index"));
-    match folder {
-        Some(folder) if prepare(&folder).is_ok() => TokenCache::open(&folder, tokenizer),
-        _ => TokenCache::disabled(),
-    }
-}
-
-/// What Quorum writes stays out of version control; what a team writes there does not.
-const GITIGNORE: &str = "*\n!agents/\n!agents/**\n!sops/\n!sops/**\n!rules/\n!rules/**\n";
-
-/// Makes the folder, unless the repository would have it made somewhere else.
-pub(crate) fn prepare(folder: &Path) -> std::io::Result<()> {
-    let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-    if is_link(folder) || folder.parent().is_some_and(is_link) {
-        return Err(std::io::ErrorKind::Unsupported.into());
-    }
-    std::fs::create_dir_all(folder)?;
-    let ignore = folder.with_file_name(".gitignore");
-    if ignore.symlink_metadata().is_err() {
-        std::fs::write(ignore, GITIGNORE)?;
-    }
-    Ok(())
+    let folder = root.and_then(|root| Folder::prepare(root).ok()?.make("index").ok());
+    folder.map_or_else(TokenCache::disabled, |folder| TokenCache::open(&folder, tokenizer))
 }
 
 /// What is kept of one file.
@@ -129,6 +122,7 @@ struct Read {
     entry: FileEntry,
     facts: FileFacts,
     units: Vec<Unit>,
+    raw: Option<RawFile>,
 }
 
 fn read_all(
@@ -172,6 +166,7 @@ struct Reader {
     counter: Counter,
     cache: TokenCache,
     unit_limit: u64,
+    purpose: Purpose,
     unreadable: Mutex<Vec<String>>,
 }
 
@@ -202,7 +197,8 @@ impl Reader {
             flag_reasons: classified.flags,
             hunks: file.hunks.iter().map(|(hunk, _)| *hunk).collect(),
         };
-        Ok(Read { entry, facts, units })
+        let raw = (self.purpose == Purpose::Review).then_some(file);
+        Ok(Read { entry, facts, units, raw })
     }
 
     /// What the file counts for: all of it at the reviewed revision, or its name.

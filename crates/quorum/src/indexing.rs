@@ -13,12 +13,13 @@ use quorum_scope::ScopeError;
 use quorum_scope::paths::PathFilter;
 use quorum_scope::repository::Repository;
 use quorum_scope::request::PolicySource;
+use quorum_store::Folder;
 
 use crate::cli::Cli;
 use crate::failure::Failure;
 use crate::policy::Policy;
 use crate::tree::{Head, WorkTree};
-use crate::{gather, progress, workspace};
+use crate::{progress, workspace};
 
 /// A work tree, or a plain folder, and where its index is.
 #[derive(Debug)]
@@ -106,11 +107,7 @@ impl Place {
 
     /// Brings the index up to date.
     pub(crate) fn update(&self, which: Which<'_>) -> Result<IndexReport, Failure> {
-        let folder = self.folder();
-        gather::prepare(&folder).map_err(|error| {
-            Failure::new(format!("{}: {error}", folder.display()))
-                .with_hint("the index is kept there; make the folder writable")
-        })?;
+        let folder = Folder::prepare(&self.root)?.make("index")?;
         let counter = self.counter();
         // Loading a vocabulary takes as long as git takes to answer.
         rayon::spawn(move || {

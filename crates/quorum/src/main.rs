@@ -5,14 +5,19 @@
 
 mod cli;
 mod commands;
+mod embedded;
 mod failure;
 mod gather;
+mod history;
 mod indexing;
+mod kept;
 mod output;
 mod policy;
 mod progress;
 mod pull_request;
+mod record;
 mod render;
+mod request;
 mod settings;
 mod stdin;
 mod tree;

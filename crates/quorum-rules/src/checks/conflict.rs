@@ -46,6 +46,7 @@ fn found(path: &str, first: u64, last: u64, marker: &str) -> RuleFinding {
         effort: Some(Effort::Small),
         trace: Vec::new(),
         dependency: None,
+        replacement: None,
         caused: false,
     }
 }

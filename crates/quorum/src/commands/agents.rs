@@ -58,7 +58,7 @@ pub(crate) struct Claim {
 fn explain(cli: &Cli, arguments: &AgentsArgs, path: &str) -> Result<u8, Failure> {
     let scope = ScopeArgs { paths: vec![path.to_owned()], ..ScopeArgs::default() };
     let workspace = Workspace::open(cli, &scope, Vec::new())?;
-    let gathered = gather::gather(&workspace, u64::MAX, cli.quiet)?;
+    let gathered = gather::gather(&workspace, u64::MAX, gather::Purpose::Plan, cli.quiet)?;
     let file = match gathered.scope.files.as_slice() {
         [file] => file,
         files => {

@@ -4,16 +4,17 @@ use bstr::ByteSlice as _;
 use quorum_index::Counter;
 use quorum_model::plan::Plan;
 use quorum_plan::{Input, sop};
-use quorum_scope::files;
+use quorum_scope::files::{self, RawFile};
 
 use crate::cli::{ChangeArgs, Cli, Format, RunArgs, ScopeArgs};
 use crate::failure::Failure;
+use crate::gather::Purpose;
 use crate::render::style::count;
 use crate::workspace::Workspace;
 use crate::{gather, output, render, settings};
 
 pub(super) fn run(cli: &Cli, arguments: &ChangeArgs) -> Result<u8, Failure> {
-    let (plan, workspace) = make(cli, &arguments.scope, &arguments.run)?;
+    let Made { plan, workspace, .. } = make(cli, &arguments.scope, &arguments.run, Purpose::Plan)?;
     let file = arguments.output.output.as_deref();
     match arguments.output.format {
         Format::Json => output::json(&plan, file)?,
@@ -25,12 +26,21 @@ pub(super) fn run(cli: &Cli, arguments: &ChangeArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
+/// A plan with what it was made from.
+pub(super) struct Made {
+    pub(super) plan: Plan,
+    pub(super) workspace: Workspace,
+    /// The files of the scope in its order, where they are to be reviewed.
+    pub(super) files: Vec<RawFile>,
+}
+
 /// Makes the plan that `plan` prints and `review` follows.
 pub(super) fn make(
     cli: &Cli,
     scope: &ScopeArgs,
     run: &RunArgs,
-) -> Result<(Plan, Workspace), Failure> {
+    purpose: Purpose,
+) -> Result<Made, Failure> {
     let mut workspace = Workspace::open(cli, scope, settings::flags(run))?;
     let settings = settings::for_plan(&workspace.loaded.config)?;
     // Bad names cost nothing: they are refused before a file is read.
@@ -39,7 +49,7 @@ pub(super) fn make(
     }
     let unit_limit = quorum_plan::unit_limit(&workspace.roster, &workspace.registry, &settings)?;
     let sops = sops(&workspace)?;
-    let gathered = gather::gather(&workspace, unit_limit, cli.quiet)?;
+    let gathered = gather::gather(&workspace, unit_limit, purpose, cli.quiet)?;
     let mut warnings = std::mem::take(&mut workspace.warnings);
     warnings.extend(left_out(&workspace, scope)?);
     warnings.extend(unreadable(&gathered.unreadable));
@@ -51,7 +61,7 @@ pub(super) fn make(
         warnings,
     };
     let plan = quorum_plan::plan(input, &workspace.roster, &workspace.registry, &settings)?;
-    Ok((plan, workspace))
+    Ok(Made { plan, workspace, files: gathered.raw })
 }
 
 /// The team's SOPs, with their tokens.

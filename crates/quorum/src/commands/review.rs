@@ -1,20 +1,116 @@
 //! `quorum review`.
 
-use crate::cli::{ChangeArgs, Cli, Format};
-use crate::commands::plan;
-use crate::failure::Failure;
-use crate::{output, render};
+use quorum_consensus::{Input, Policy, decide};
+use quorum_dispatch::BUILTIN;
+use quorum_model::agent::Agent;
+use quorum_model::outcome::AgentOutcome;
+use quorum_model::plan::Plan;
+use quorum_model::result::ReviewResult;
 
-/// Plans the review, and says plainly that there is nobody to do it yet.
+use crate::cli::{ChangeArgs, Cli, Format, OutputArgs, RunArgs};
+use crate::commands::plan::{self, Made};
+use crate::failure::Failure;
+use crate::gather::Purpose;
+use crate::record::Recorder;
+use crate::workspace::Workspace;
+use crate::{embedded, history, output, progress, render};
+
 pub(super) fn run(cli: &Cli, arguments: &ChangeArgs) -> Result<u8, Failure> {
-    let (plan, workspace) = plan::make(cli, &arguments.scope, &arguments.run)?;
-    let file = arguments.output.output.as_deref();
-    if arguments.output.format == Format::Terminal {
-        let page = render::plan::page(&plan, &workspace.roster, output::width());
-        output::text(&page, file)?;
+    let made = plan::make(cli, &arguments.scope, &arguments.run, Purpose::Review)?;
+    refuse_providers(&made.plan)?;
+    let recorder = Recorder::start(&made.workspace, &made.plan)?;
+    go_on(cli, &made, &recorder, &arguments.run, &arguments.output)
+}
+
+/// Does what is left to do of a run, and prints its result.
+pub(super) fn go_on(
+    cli: &Cli,
+    made: &Made,
+    recorder: &Recorder,
+    arguments: &RunArgs,
+    output: &OutputArgs,
+) -> Result<u8, Failure> {
+    let Made { plan, workspace, files } = made;
+    let bar = progress::files(files.len(), cli.quiet);
+    bar.set_message("Reviewing");
+    let left = recorder.left_of(plan);
+    let outcomes = if left.agents.is_empty() {
+        Vec::new()
+    } else {
+        embedded::review(recorder.id(), &left, files, workspace, &bar)
+    };
+    bar.finish_and_clear();
+    let outcomes = recorder.finished(outcomes)?;
+    let result = settle(recorder, plan, workspace, &outcomes, arguments)?;
+    print(&result, output)
+}
+
+/// Decides a run, in the light of the ones before it, and writes it out.
+pub(super) fn settle(
+    recorder: &Recorder,
+    plan: &Plan,
+    workspace: &Workspace,
+    outcomes: &[AgentOutcome],
+    arguments: &RunArgs,
+) -> Result<ReviewResult, Failure> {
+    let decide =
+        |outcomes: &[AgentOutcome]| conclude(recorder.id(), plan, workspace, outcomes, arguments);
+    let result = history::settle(recorder, plan, workspace, outcomes, &decide)?;
+    recorder.decided(outcomes, &result)?;
+    Ok(result)
+}
+
+/// Prints a result and returns its exit code.
+pub(super) fn print(result: &ReviewResult, output: &OutputArgs) -> Result<u8, Failure> {
+    let file = output.output.as_deref();
+    match output.format {
+        Format::Json => output::json(result, file)?,
+        Format::Terminal => output::text(&page(result), file)?,
     }
-    Err(Failure::new("nothing was reviewed: this version plans reviews and has no reviewers yet")
-        .with_hint(
-            "`quorum plan` gives the plan alone; there is no verdict, so this is no approval",
-        ))
+    Ok(result.exit_code)
+}
+
+/// Only the embedded reviewers are there; another engine is not silently replaced by them.
+fn refuse_providers(plan: &Plan) -> Result<(), Failure> {
+    let Some(agent) = plan.agents.iter().find(|agent| agent.engine != BUILTIN) else {
+        return Ok(());
+    };
+    Err(Failure::new(format!("{}: this version has no provider `{}`", agent.name, agent.engine))
+        .with_hint("`--provider builtin` reviews offline with the embedded rules"))
+}
+
+/// The verdict, from what the agents returned.
+pub(super) fn conclude(
+    run: &str,
+    plan: &Plan,
+    workspace: &Workspace,
+    outcomes: &[AgentOutcome],
+    arguments: &RunArgs,
+) -> Result<ReviewResult, Failure> {
+    let config = &workspace.loaded.config;
+    let agents: Vec<Agent> =
+        workspace.roster.members().iter().map(|member| member.agent.clone()).collect();
+    let policy = Policy {
+        protocol: plan.protocol,
+        fail_on: config.fail_on.severity(),
+        strict: config.strict,
+        ignore_vetos: arguments.ignore_vetos.clone(),
+        ..Policy::default()
+    };
+    let input = Input { run, plan, agents: &agents, outcomes, gates: &[], policy };
+    Ok(decide(&input)?)
+}
+
+/// The verdict, why, and every finding on a line of its own.
+fn page(result: &ReviewResult) -> String {
+    let mut page = format!("{}\n", render::verdict::word(result.verdict));
+    for reason in &result.reasons {
+        page.extend(["  ", reason, "\n"]);
+    }
+    for finding in &result.findings {
+        let place = format!("{}:{}", finding.file, finding.line);
+        page.extend(["\n", finding.severity.as_str(), " ", &place, " (", &finding.id, ")\n"]);
+        page.extend(["  ", &finding.issue, "\n  fix: ", &finding.recommendation, "\n"]);
+    }
+    page
 }

@@ -34,7 +34,7 @@ pub(super) fn run(cli: &Cli, arguments: &SizeArgs) -> Result<u8, Failure> {
         Failure::new(format!("the task's own text takes {task} of the {limit} tokens"))
             .with_hint("shorten it, or take a model with a larger window")
     })?;
-    let gathered = gather::gather(&workspace, room, cli.quiet)?;
+    let gathered = gather::gather(&workspace, room, gather::Purpose::Plan, cli.quiet)?;
     let sops = plan::sops(&workspace)?;
     let report = report(&model, limit, task, gathered, &sops);
     let file = arguments.output.output.as_deref();

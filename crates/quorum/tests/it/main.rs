@@ -3,8 +3,10 @@
 mod agents;
 mod bad_input;
 mod config;
+mod eval;
 mod plan;
 mod pull_request;
+mod review;
 mod sandbox;
 mod scope;
 mod size;

@@ -1,0 +1,217 @@
+//! The way from reports to a result.
+
+use std::collections::BTreeMap;
+
+use quorum_model::SCHEMA_VERSION;
+use quorum_model::agent::Agent;
+use quorum_model::budget::Mode;
+use quorum_model::finding::Finding;
+use quorum_model::outcome::AgentOutcome;
+use quorum_model::plan::{Plan, Protocol};
+use quorum_model::result::{AgentExecution, Execution, GateResult, ReviewResult};
+use quorum_model::severity::{Counts, Severity};
+
+use crate::cluster::Remark;
+use crate::coverage::Covers;
+use crate::error::ConsensusError;
+use crate::findings::{self, Cluster};
+use crate::grounded::check_grounded;
+use crate::quorum::Quorum;
+use crate::seat::{self, Seat};
+use crate::sighting::{self, Sighting};
+use crate::verdict::{self, Facts, Opinion};
+use crate::{cluster, links, reactions, sops, vote};
+
+/// What a decision is made from. A recorded run holds all of it.
+#[derive(Clone, Debug)]
+pub struct Input<'a> {
+    /// The run; reports of another are not counted.
+    pub run: &'a str,
+    /// What was decided before anything was sent.
+    pub plan: &'a Plan,
+    /// The selected agents' definitions, for their veto criteria and limits.
+    pub agents: &'a [Agent],
+    /// What the agents returned, in any order.
+    pub outcomes: &'a [AgentOutcome],
+    /// The checks that ran before them.
+    pub gates: &'a [GateResult],
+    /// What the user and the team decided beforehand.
+    pub policy: Policy,
+}
+
+/// What the user and the team decided beforehand.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// How findings become a verdict.
+    pub protocol: Protocol,
+    /// The least severity that fails a review; none where only vetoes do.
+    pub fail_on: Option<Severity>,
+    /// Any finding fails a review.
+    pub strict: bool,
+    /// Why vetoes are ignored, where they are.
+    pub ignore_vetos: Option<String>,
+    /// How many agents must finish.
+    pub quorum: Quorum,
+}
+
+/// What the agents returned, clustered, before anything is decided.
+#[derive(Debug)]
+pub(crate) struct Deliberation<'a> {
+    pub(crate) seats: Vec<Seat<'a>>,
+    strangers: Vec<&'a AgentOutcome>,
+    pub(crate) covers: Covers<'a>,
+    /// In canonical order.
+    pub(crate) clusters: Vec<Cluster<'a>>,
+}
+
+impl<'a> Deliberation<'a> {
+    pub(crate) fn open(input: &Input<'a>) -> Result<Self, ConsensusError> {
+        let (seats, strangers) = seat::fill(input)?;
+        let covers = Covers::compute(input.plan, &seats);
+        let sightings = sighting::collect(&seats, &covers);
+        let remarks: Vec<Remark<'_>> = sightings.iter().map(Sighting::remark).collect();
+        let groups = cluster::group(&remarks, cluster::ALIKE);
+        let members = |group: Vec<usize>| group.into_iter().map(|i| sightings[i].clone()).collect();
+        let mut clusters: Vec<Cluster<'a>> =
+            groups.into_iter().map(|group| Cluster::of(members(group))).collect();
+        clusters.sort_by(|a, b| a.leader().canonical(b.leader()));
+        findings::distinguish(&mut clusters);
+        Ok(Self { seats, strangers, covers, clusters })
+    }
+}
+
+/// Decides a review.
+pub fn decide(input: &Input<'_>) -> Result<ReviewResult, ConsensusError> {
+    let policy = &input.policy;
+    if policy.ignore_vetos.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
+        return Err(ConsensusError::NoReason);
+    }
+    let Deliberation { seats, strangers, covers, mut clusters } = Deliberation::open(input)?;
+    let withdrawn = reactions::apply(&mut clusters, policy.protocol, &seats, &covers);
+    let mut findings = findings::build(clusters, &seats, &covers);
+    links::connect(&mut findings.iter_mut().map(|(finding, _)| finding).collect::<Vec<_>>());
+    let (findings, not_agreed): (Vec<_>, Vec<_>) = match policy.protocol {
+        Protocol::Vote => {
+            findings.into_iter().partition(|(_, cluster)| vote::agreed(cluster, &seats, &covers))
+        }
+        _ => (findings, Vec::new()),
+    };
+    let opinions: Vec<Opinion> = seats
+        .iter()
+        .enumerate()
+        .map(|(index, seat)| verdict::of_agent(index, seat, &findings))
+        .collect();
+    let sops = sops::merge(input.plan, &seats);
+    let (verdict, reasons) = verdict::overall(&Facts {
+        plan: input.plan,
+        policy,
+        seats: &seats,
+        covers: &covers,
+        opinions: &opinions,
+        findings: &findings,
+        gates: input.gates,
+        sops: &sops,
+    });
+    let agents = seats.iter().enumerate().zip(opinions);
+    let agents =
+        agents.map(|((index, seat), opinion)| execution(index, seat, opinion, &covers, &findings));
+    let mut rejected = rejected(&seats);
+    if withdrawn > 0 {
+        *rejected.entry("withdrawn by its author".to_owned()).or_default() += withdrawn;
+    }
+    let agents: Vec<AgentExecution> = agents.collect();
+    let result = ReviewResult {
+        schema_version: SCHEMA_VERSION,
+        run: input.run.to_owned(),
+        verdict,
+        exit_code: verdict.exit_code(),
+        reasons,
+        scope: input.plan.scope.label.clone(),
+        protocol: policy.protocol,
+        ignored_vetos: policy.ignore_vetos.clone(),
+        notes: notes(&seats, &agents, &strangers, input.run),
+        execution: Execution { agents },
+        coverage: covers.matrix(input.plan, &seats),
+        findings: findings.into_iter().map(|(finding, _)| finding).collect(),
+        not_agreed: not_agreed.into_iter().map(|(finding, _)| finding).collect(),
+        history: Vec::new(),
+        rejected,
+        gates: input.gates.to_vec(),
+        sops,
+        delivery: Vec::new(),
+    };
+    check_grounded(&result, input.outcomes)?;
+    Ok(result)
+}
+
+fn execution(
+    index: usize,
+    seat: &Seat<'_>,
+    opinion: Opinion,
+    covers: &Covers<'_>,
+    findings: &[(Finding, Cluster<'_>)],
+) -> AgentExecution {
+    let (whole, rest) = covers.of_seat(index, &seat.planned.files);
+    let outcome = seat.outcome;
+    let usage = outcome.map(|outcome| outcome.usage).unwrap_or_default();
+    let own = findings.iter().flat_map(|(_, cluster)| &cluster.members);
+    let own = own.filter(|member| member.seat == index);
+    AgentExecution {
+        name: seat.name().to_owned(),
+        title: seat.title(),
+        verdict: opinion.verdict,
+        engine: outcome.map_or(&seat.planned.engine, |outcome| &outcome.engine).clone(),
+        model: outcome.map_or(&seat.planned.model, |outcome| &outcome.model).clone(),
+        partial: !rest.is_empty(),
+        cutoff_reason: outcome.and_then(|outcome| outcome.cutoff_reason),
+        error: seat.unfinished(),
+        mode: outcome.map_or(Mode::FullAnalysis, |outcome| outcome.mode),
+        budget: if usage.budget > 0 { usage.budget } else { seat.planned.budget },
+        budget_used: usage.budget_used,
+        tokens: usage.tokens,
+        usd: usage.usd,
+        calls: usage.calls,
+        files_reviewed: whole,
+        files_skipped: rest.len() as u64,
+        skipped_files: rest.into_iter().map(str::to_owned).collect(),
+        veto_reasons: opinion.vetoes,
+        counts: Counts::of(own.map(|member| member.severity)),
+    }
+}
+
+fn notes(
+    seats: &[Seat<'_>],
+    agents: &[AgentExecution],
+    strangers: &[&AgentOutcome],
+    run: &str,
+) -> Vec<String> {
+    let weighed = agents.iter().filter(|agent| agent.partial && agent.counts != Counts::default());
+    let weighed = weighed.map(|agent| {
+        format!(
+            "{} was shown {} % of its files whole: the confidence of its findings is weighed by that",
+            agent.name,
+            agent.coverage_percent()
+        )
+    });
+    let own = seats.iter().filter_map(|seat| seat.outcome);
+    let own = own
+        .flat_map(|outcome| outcome.notes.iter().map(|note| format!("{}: {note}", outcome.agent)));
+    let foreign = strangers.iter().map(|stranger| {
+        if stranger.run == run {
+            format!("the report of {} is not counted: the plan does not name it", stranger.agent)
+        } else {
+            format!("a report of {} is not counted: it is of run {}", stranger.agent, stranger.run)
+        }
+    });
+    weighed.chain(own).chain(foreign).collect()
+}
+
+fn rejected(seats: &[Seat<'_>]) -> BTreeMap<String, u64> {
+    let mut rejected = BTreeMap::new();
+    for outcome in seats.iter().filter_map(|seat| seat.outcome) {
+        for (reason, count) in &outcome.rejected {
+            *rejected.entry(reason.clone()).or_default() += count;
+        }
+    }
+    rejected
+}

@@ -1,0 +1,197 @@
+//! The table of verdicts, row by row.
+
+use quorum_consensus::ConsensusError;
+use quorum_model::coverage::CoverageState;
+use quorum_model::plan::Protocol;
+use quorum_model::result::{GateResult, GateStatus, SopResult, SopSeverity, SopStatus};
+use quorum_model::severity::Severity;
+use quorum_model::verdict::{AgentVerdict, Verdict};
+
+use crate::fixture::{Review, finding};
+
+fn two() -> Review {
+    Review::of(&["a.go", "b.go"]).agent("security-reviewer").agent("go-reviewer")
+}
+
+#[test]
+fn nothing_found_and_everything_seen_is_approved() {
+    for protocol in [Protocol::Veto, Protocol::Aad, Protocol::Ci, Protocol::Vote] {
+        let result = two().protocol(protocol).decide();
+        assert_eq!((result.verdict, result.exit_code), (Verdict::Approved, 0));
+        assert_eq!(result.reasons, ["no finding at or above HIGH in 2 files"]);
+        assert!(result.execution.agents.iter().all(|agent| agent.verdict == AgentVerdict::Ok));
+    }
+}
+
+#[test]
+fn a_veto_blocks_and_names_its_finding() {
+    let bad = finding(Severity::Critical, "a.go", 7, "Data is lost. It is gone.");
+    let result = two().finds("go-reviewer", bad).decide();
+    assert_eq!((result.verdict, result.exit_code), (Verdict::Blocked, 1));
+    assert_eq!(result.reasons[0], "go-reviewer vetoes GO-001 (critical): Data is lost (a.go:7)");
+    assert_eq!(result.execution.agents[1].verdict, AgentVerdict::Veto);
+    assert_eq!(result.execution.agents[0].verdict, AgentVerdict::Ok);
+}
+
+#[test]
+fn criteria_of_its_own_make_a_high_finding_a_veto() {
+    let mut secret = finding(Severity::High, "a.go", 7, "A key is in the code");
+    secret.category = "secrets".to_owned();
+    let result = two().finds("security-reviewer", secret).decide();
+    assert_eq!(result.verdict, Verdict::Blocked);
+    assert!(result.reasons[0].contains("secret-in-code"), "{:?}", result.reasons);
+}
+
+#[test]
+fn an_agent_without_a_veto_warns() {
+    let review = Review::of(&["a.go"]).agent("go-reviewer").adviser("style-reviewer");
+    let bad = finding(Severity::Critical, "a.go", 7, "Data is lost");
+    let result = review.finds("style-reviewer", bad).decide();
+    assert_eq!(result.execution.agents[1].verdict, AgentVerdict::Warn);
+    assert_eq!(result.verdict, Verdict::ChangesRequested);
+}
+
+#[test]
+fn the_user_persona_never_rates_above_medium() {
+    let review = Review::of(&["a.go"]).agent("go-reviewer").adviser("user-persona-reviewer");
+    let bad = finding(Severity::Critical, "a.go", 7, "A flag is gone");
+    let result = review.finds("user-persona-reviewer", bad).decide();
+    assert_eq!(result.findings[0].severity, Severity::Medium);
+    assert_eq!(result.verdict, Verdict::Approved);
+}
+
+#[test]
+fn a_failed_vetoing_agent_leaves_the_review_incomplete() {
+    let result = two().fails("go-reviewer").decide();
+    assert_eq!((result.verdict, result.exit_code), (Verdict::Incomplete, 2));
+    assert_eq!(result.execution.agents[1].verdict, AgentVerdict::Error);
+    assert!(result.reasons[0].starts_with("go-reviewer did not finish: the provider"));
+}
+
+#[test]
+fn a_veto_of_a_failed_agent_still_blocks() {
+    let bad = finding(Severity::Critical, "a.go", 7, "Data is lost");
+    let result = two().finds("go-reviewer", bad).fails("go-reviewer").decide();
+    assert_eq!(result.verdict, Verdict::Blocked);
+    assert_eq!(result.reasons.len(), 3, "the veto, the failure and the finding: {result:?}");
+}
+
+#[test]
+fn missing_foreign_and_doubled_reports_are_no_pass() {
+    let mut missing = two();
+    missing.outcomes.pop();
+    assert_eq!(missing.decide().verdict, Verdict::Incomplete);
+
+    let mut foreign = two();
+    foreign.outcome_of("go-reviewer").run = "run-0".to_owned();
+    let result = foreign.decide();
+    assert_eq!(result.verdict, Verdict::Incomplete);
+    assert!(result.reasons[0].contains("its report is of run run-0"), "{:?}", result.reasons);
+
+    let mut doubled = two();
+    doubled.outcomes.push(doubled.outcomes[0].clone());
+    assert!(matches!(doubled.try_decide(), Err(ConsensusError::ReportedTwice { .. })));
+}
+
+#[test]
+fn an_agent_that_was_shown_nothing_did_not_finish() {
+    let mut review = two();
+    review.outcome_of("go-reviewer").covered.clear();
+    assert_eq!(review.decide().verdict, Verdict::Incomplete);
+}
+
+#[test]
+fn a_sensitive_file_without_security_coverage_blocks() {
+    let skipped = two().sensitive("b.go").skips("security-reviewer", "b.go").decide();
+    assert_eq!(skipped.verdict, Verdict::Blocked);
+    assert_eq!(
+        skipped.reasons,
+        ["b.go is security-sensitive and was not reviewed by security-reviewer (budget limit)"]
+    );
+    let half = two().sensitive("b.go").half("security-reviewer", "b.go").decide();
+    assert_eq!(half.verdict, Verdict::Blocked);
+    assert!(half.reasons[0].contains("lines 51–100"), "{:?}", half.reasons);
+    let unselected = Review::of(&["a.go"]).sensitive("a.go").agent("go-reviewer").decide();
+    assert_eq!(unselected.verdict, Verdict::Blocked);
+}
+
+#[test]
+fn a_file_that_nobody_saw_leaves_the_review_incomplete() {
+    let result = two().skips("security-reviewer", "b.go").skips("go-reviewer", "b.go").decide();
+    assert_eq!(result.verdict, Verdict::Incomplete);
+    assert_eq!(result.reasons, ["b.go was reviewed by no agent"]);
+    assert_eq!(result.coverage.uncovered, ["b.go"]);
+    let half = two().half("security-reviewer", "b.go").half("go-reviewer", "b.go").decide();
+    assert_eq!(half.verdict, Verdict::Incomplete);
+    assert_eq!(half.reasons, ["lines 51–100 of b.go were shown to no agent"]);
+}
+
+#[test]
+fn a_gap_names_the_command_that_closes_it() {
+    let result = two().skips("security-reviewer", "b.go").decide();
+    assert_eq!(result.verdict, Verdict::Approved, "the other agent saw it");
+    assert_eq!(result.coverage.gaps[0].command, "quorum review b.go --agents security");
+    let row = &result.coverage.files[1];
+    assert_eq!(row.agents["security-reviewer"], CoverageState::Skipped);
+    assert_eq!(result.execution.agents[0].coverage_percent(), 50);
+    assert!(result.execution.agents[0].partial);
+}
+
+#[test]
+fn ignored_vetoes_advise_and_keep_the_reason() {
+    let bad = finding(Severity::Critical, "a.go", 7, "Data is lost");
+    let mut review = two().finds("go-reviewer", bad);
+    review.policy.ignore_vetos = Some("a known risk".to_owned());
+    let result = review.decide();
+    assert_eq!((result.verdict, result.exit_code), (Verdict::Advisory, 0));
+    assert!(result.reasons[0].ends_with("; ignored: a known risk"), "{:?}", result.reasons);
+    assert_eq!(result.ignored_vetos.as_deref(), Some("a known risk"));
+    review.policy.ignore_vetos = Some("  ".to_owned());
+    assert_eq!(review.try_decide(), Err(ConsensusError::NoReason));
+}
+
+#[test]
+fn failed_gates_and_broken_sops_block_whatever_is_ignored() {
+    let gate = |status, required| GateResult {
+        name: "test".to_owned(),
+        command: "cargo test".to_owned(),
+        required,
+        status,
+        exit_code: Some(101),
+        output: String::new(),
+    };
+    let mut review = two();
+    review.policy.ignore_vetos = Some("why not".to_owned());
+    review.gates = vec![gate(GateStatus::Failed, false), gate(GateStatus::NotRun, true)];
+    assert_eq!(review.decide().verdict, Verdict::Approved);
+    review.gates.push(gate(GateStatus::Failed, true));
+    let result = review.decide();
+    assert_eq!(result.verdict, Verdict::Blocked);
+    assert_eq!(result.reasons[0], "the required gate test failed with exit code 101: cargo test");
+
+    let mut review = two();
+    review.outcome_of("go-reviewer").sops = vec![SopResult {
+        sop: "errors".to_owned(),
+        severity: SopSeverity::Error,
+        status: SopStatus::Violated,
+        evidence: "a.go:3 drops an error".to_owned(),
+        finding_severity: None,
+    }];
+    assert_eq!(review.decide().verdict, Verdict::Blocked);
+}
+
+#[test]
+fn fail_on_and_strict_move_the_limit() {
+    let review = two().finds("go-reviewer", finding(Severity::Medium, "a.go", 7, "Odd name"));
+    assert_eq!(review.decide().verdict, Verdict::Approved);
+    let mut lower = review.clone();
+    lower.policy.fail_on = Some(Severity::Medium);
+    assert_eq!(lower.decide().verdict, Verdict::ChangesRequested);
+    let mut strict = review.clone();
+    strict.policy.fail_on = None;
+    strict.policy.strict = true;
+    assert_eq!(strict.decide().verdict, Verdict::ChangesRequested);
+    let mut none = review.finds("go-reviewer", finding(Severity::High, "b.go", 7, "A bug"));
+    none.policy.fail_on = None;
+    assert_eq!(none.decide().verdict, Verdict::Approved);
+}

@@ -1,0 +1,94 @@
+//! The `builtin` engine: rules in code, offline.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quorum_model::budget::Mode;
+use quorum_model::finding::AgentFinding;
+use quorum_model::outcome::{AgentOutcome, Covered, OutcomeStatus, Usage};
+use quorum_model::plan::{Plan, PlannedAgent};
+use quorum_model::report::CutoffReason;
+use quorum_rules::Review;
+
+/// The engine's name in plans and results.
+pub const BUILTIN: &str = "builtin";
+
+/// What each agent of the plan that runs on this engine found, from one review of all files.
+///
+/// `unread` are files that could not be loaded: no agent has seen them.
+pub fn outcomes(
+    run: &str,
+    plan: &Plan,
+    review: Review,
+    unread: &BTreeSet<String>,
+) -> Vec<AgentOutcome> {
+    let mut found: BTreeMap<String, Vec<AgentFinding>> = BTreeMap::new();
+    for finding in review.findings {
+        found.entry(finding.agent.to_string()).or_default().push(finding.into());
+    }
+    let agents = plan.agents.iter().filter(|agent| agent.engine == BUILTIN);
+    agents
+        .map(|agent| {
+            let findings = found.remove(&agent.name).unwrap_or_default();
+            let notes: Vec<String> = review
+                .notes
+                .iter()
+                .filter(|note| agent.files.contains(&note.file))
+                .map(|note| format!("{}: {}", note.file, note.cause))
+                .collect();
+            outcome(run, agent, findings, notes, unread)
+        })
+        .collect()
+}
+
+fn outcome(
+    run: &str,
+    agent: &PlannedAgent,
+    findings: Vec<AgentFinding>,
+    notes: Vec<String>,
+    unread: &BTreeSet<String>,
+) -> AgentOutcome {
+    let known = quorum_rules::AGENTS.contains(&agent.name.as_str());
+    let units = agent.shards.iter().flat_map(|shard| &shard.units);
+    let (seen, missed): (Vec<_>, Vec<_>) =
+        units.partition(|unit| known && !unread.contains(unit.path.as_ref()));
+    let mut covered: Vec<Covered> = seen
+        .into_iter()
+        .map(|unit| Covered {
+            path: unit.path.to_string(),
+            start_line: unit.start_line,
+            end_line: unit.end_line,
+        })
+        .collect();
+    covered.sort();
+    let (status, error) = if !known {
+        let error = format!(
+            "the builtin engine has no rules for {}; give it a provider (`--provider`)",
+            agent.name
+        );
+        (OutcomeStatus::Failed, Some(error))
+    } else if missed.is_empty() {
+        (OutcomeStatus::Completed, None)
+    } else {
+        (OutcomeStatus::Partial, Some("some files could not be read".to_owned()))
+    };
+    AgentOutcome {
+        run: run.to_owned(),
+        agent: agent.name.clone(),
+        engine: BUILTIN.to_owned(),
+        model: None,
+        status,
+        cutoff_reason: error.is_some().then_some(CutoffReason::Error),
+        error,
+        mode: Mode::FullAnalysis,
+        // Rules cost no tokens: the budget is there and none of it is used.
+        usage: Usage { budget: agent.budget, ..Usage::default() },
+        covered,
+        findings,
+        skipped: None,
+        rejected: BTreeMap::new(),
+        reactions: Vec::new(),
+        sops: Vec::new(),
+        patterns: Vec::new(),
+        notes,
+    }
+}

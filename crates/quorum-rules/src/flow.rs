@@ -1,0 +1,73 @@
+//! Data flow: where values come from, what becomes of them, and where they do harm.
+//!
+//! Every function is lowered to one small form and run with what is known about its values:
+//! constants, elements of containers, and whether a stranger chose them. Conditions that are
+//! constant cut dead branches; functions of the same file are followed with their arguments.
+
+mod builtin;
+mod call;
+mod eval;
+mod exec;
+mod guard;
+mod ir;
+mod lower;
+mod machine;
+mod model;
+mod path;
+mod sink;
+mod tables;
+mod value;
+
+use quorum_model::finding::TraceStep;
+
+use crate::finding::RuleFinding;
+use crate::rule::{RuleSet, report};
+use crate::source::ParsedFile;
+
+use machine::Machine;
+use sink::Hit;
+pub(crate) use tables::Tables;
+
+/// Adds what flows find in a file. True when the limit of work was met.
+pub(crate) fn scan(rules: &RuleSet, file: &ParsedFile, findings: &mut Vec<RuleFinding>) -> bool {
+    let (Some(lang), Some(tree)) = (file.lang, &file.tree) else { return false };
+    let Some(tables) = rules.tables(lang) else { return false };
+    if !tables.concerns(file.text()) {
+        return false;
+    }
+    let module = lower::lower(tree, file.text(), lang);
+    let mut machine = Machine::new(&module, tables, file.text(), lang);
+    machine.run();
+    let exhausted = machine.is_exhausted();
+    for hit in machine.into_hits() {
+        findings.push(finding(tables, file, &hit));
+    }
+    exhausted
+}
+
+fn finding(tables: &Tables, file: &ParsedFile, hit: &Hit) -> RuleFinding {
+    let call = &tables.calls[hit.call];
+    let rule = &call.rule;
+    let title = call.shape().title.as_ref().unwrap_or(&rule.title);
+    let (first, last) = (hit.span.row as usize, hit.span.end_row as usize);
+    let mut found = report(rule, file, first, last, title, rule.fix.clone());
+    found.severity = call.shape().severity.unwrap_or(rule.severity);
+    found.confidence = hit.confidence;
+    if let Some(taint) = &hit.taint {
+        let step = |row: u32, note: &str| TraceStep {
+            file: file.path().to_owned(),
+            line: u64::from(row) + 1,
+            note: note.to_owned(),
+        };
+        let mut steps = vec![step(hit.span.row, "it does its harm here")];
+        let mut at = taint.last.as_ref();
+        while let Some(now) = at {
+            steps.push(step(now.span.row, &now.note));
+            at = now.before.as_ref();
+        }
+        steps.push(step(taint.source.span.row, &taint.source.note));
+        steps.reverse();
+        found.trace = steps;
+    }
+    found
+}

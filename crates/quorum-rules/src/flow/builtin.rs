@@ -1,0 +1,207 @@
+//! Methods of text, lists, maps and builders that every language has under some name.
+
+use std::rc::Rc;
+
+use super::call::Given;
+use super::exec::insert;
+use super::ir::{Call, Const, ExprKind};
+use super::value::{Items, Key, Taint, Value};
+
+/// What a method does: its result, where it is known, and the receiver afterwards, where it changes.
+#[derive(Debug, Default)]
+pub(super) struct Effect {
+    pub(super) result: Option<Value>,
+    pub(super) receiver: Option<Value>,
+}
+
+/// The effect of a method, when it is one that is known.
+pub(super) fn apply(name: &str, call: &Call, given: &Given<'_>) -> Option<Effect> {
+    if !matches!(call.callee.kind, ExprKind::Field(..)) {
+        return function(name, given);
+    }
+    if let Some(text) = given.this.as_text() {
+        return text_method(name, text, given)
+            .map(|result| Effect { result: Some(result), receiver: None });
+    }
+    container_method(name, given)
+}
+
+/// Functions that are no methods.
+fn function(name: &str, given: &Given<'_>) -> Option<Effect> {
+    let first = &given.args.first()?.1;
+    let result = match name {
+        "append" => {
+            // Go: the new slice.
+            let mut list = first.clone();
+            for (_, value) in &given.args[1..] {
+                push(&mut list, value.clone());
+            }
+            list
+        }
+        "str" | "String" | "string" if first.constant.is_some() => Value::text(&first.printed()?),
+        "list" | "tuple" | "sorted" | "iter" if first.items.is_some() => first.clone(),
+        _ => return None,
+    };
+    Some(Effect { result: Some(result), receiver: None })
+}
+
+fn text_method(name: &str, text: &str, given: &Given<'_>) -> Option<Value> {
+    let arg = given.args.first().map(|(_, value)| value);
+    let number = |value: &Value| match value.constant {
+        Some(Const::Int(number)) => usize::try_from(number).ok(),
+        _ => None,
+    };
+    Some(match name {
+        "charAt" | "char_at" => {
+            let at = arg.and_then(number)?;
+            Value::text(&text.chars().nth(at)?.to_string())
+        }
+        "length" | "size" | "count" if given.args.is_empty() => {
+            Value::constant(Const::Int(i64::try_from(text.chars().count()).ok()?))
+        }
+        "toLowerCase" | "lower" | "downcase" | "ToLower" => Value::text(&text.to_lowercase()),
+        "toUpperCase" | "upper" | "upcase" | "ToUpper" => Value::text(&text.to_uppercase()),
+        "trim" | "strip" | "toString" | "to_s" | "intern" | "encode" | "to_string" | "to_owned"
+        | "getBytes" | "Trim" => Value::text(text.trim()),
+        "equals" | "Equals" => Value::constant(Const::Bool(arg?.as_text()? == text)),
+        "startswith" | "startsWith" => {
+            Value::constant(Const::Bool(text.starts_with(arg?.as_text()?)))
+        }
+        "contains" | "includes" => Value::constant(Const::Bool(text.contains(arg?.as_text()?))),
+        "substring" | "substr" => {
+            let from = arg.and_then(number)?;
+            let to = given.args.get(1).and_then(|(_, value)| number(value));
+            let chars: Vec<char> = text.chars().collect();
+            let end = to.unwrap_or(chars.len()).min(chars.len());
+            Value::text(&chars.get(from..end)?.iter().collect::<String>())
+        }
+        "format" | "concat" | "join" => {
+            let mut taint = None;
+            for (_, value) in &given.args {
+                taint = Taint::worse(Option::as_ref(&taint), value.any_taint().as_ref());
+            }
+            if name == "join" && text.is_empty() && taint.is_none() {
+                return None;
+            }
+            let end = text.find('{').unwrap_or(text.len());
+            let prefix = if name == "format" || name == "concat" { &text[..end] } else { "" };
+            let prefix = (!prefix.is_empty()).then(|| Rc::from(prefix));
+            let all_known = given.args.iter().all(|(_, value)| value.constant.is_some());
+            if all_known && name == "format" && given.args.is_empty() {
+                return Some(Value::text(text));
+            }
+            Value { taint, prefix, ..Value::default() }
+        }
+        _ => return None,
+    })
+}
+
+fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
+    let first = given.args.first().map(|(_, value)| value);
+    let second = given.args.get(1).map(|(_, value)| value);
+    let mut receiver = given.this.clone();
+    let key = |value: &Value| value.constant.as_ref().and_then(Key::of);
+    match name {
+        "append" | "add" | "push" | "addElement" | "addLast" | "offer" | "push_back" | "Add"
+        | "Append" | "AppendLine" | "WriteString" | "write" | "push_str" | "<<" | "concat"
+        | "addAll" | "extend" | "add_all" | "insert" | "unshift" | "Write" | "AddRange"
+        | "addFirst" | "enqueue" | "emplace_back" => {
+            let value = second.filter(|_| name == "insert").or(first)?.clone();
+            let text_like = receiver.constant.is_some()
+                || receiver.prefix.is_some()
+                || receiver
+                    .path
+                    .as_deref()
+                    .is_some_and(|path| path.contains("Builder") || path.contains("Buffer"));
+            if text_like {
+                let taint = Taint::worse(receiver.taint.as_ref(), value.any_taint().as_ref());
+                let result =
+                    Value { constant: None, prefix: receiver.prefix.clone(), taint, ..receiver };
+                return Some(Effect { result: Some(result.clone()), receiver: Some(result) });
+            }
+            if name == "insert" && second.is_some()
+                || value.items.is_some() && name.starts_with("add") && name != "add"
+                || name == "extend"
+            {
+                receiver.taint = Taint::worse(receiver.taint.as_ref(), value.any_taint().as_ref());
+                receiver.items = None;
+            } else {
+                push(&mut receiver, value);
+            }
+            Some(Effect { result: Some(receiver.clone()), receiver: Some(receiver) })
+        }
+        "put" | "set" | "setAttribute" | "setProperty" | "Set" | "setdefault" | "putIfAbsent"
+        | "store" => {
+            let (Some(name), Some(value)) = (first, second) else { return None };
+            insert(&mut receiver, key(name), value.clone());
+            if key(name).is_none() {
+                receiver.taint = Taint::worse(receiver.taint.as_ref(), value.any_taint().as_ref());
+            }
+            Some(Effect { result: None, receiver: Some(receiver) })
+        }
+        "get" | "getProperty" | "getAttribute" | "getOrDefault" | "at" | "elementAt" | "fetch"
+        | "dig" | "Get" | "__getitem__" => {
+            let items = receiver.items.as_ref()?;
+            let wanted = key(first?)?;
+            let value = items.known.get(&wanted).cloned();
+            let value = match (value, &receiver.taint) {
+                (Some(value), _) => value,
+                (None, None) => second.cloned().unwrap_or_default(),
+                (None, Some(_)) => return None,
+            };
+            Some(Effect { result: Some(value), receiver: None })
+        }
+        "remove" | "removeAt" | "pop" | "delete_at" | "RemoveAt" | "shift" | "removeFirst"
+        | "poll" => {
+            let items = receiver.items.clone()?;
+            if !items.list {
+                return None;
+            }
+            let length = i64::try_from(items.known.len()).ok()?;
+            let at = match first.and_then(|first| first.constant.clone()) {
+                Some(Const::Int(at)) if at < 0 => at + length,
+                Some(Const::Int(at)) => at,
+                None if name == "pop" && first.is_none() => length - 1,
+                None if matches!(name, "shift" | "removeFirst" | "poll") => 0,
+                _ => return None,
+            };
+            let mut known = std::collections::BTreeMap::new();
+            let mut taken = Value::default();
+            for (old, value) in &items.known {
+                let Key::Int(old) = old else { return None };
+                match (*old).cmp(&at) {
+                    std::cmp::Ordering::Less => known.insert(Key::Int(*old), value.clone()),
+                    std::cmp::Ordering::Equal => {
+                        taken = value.clone();
+                        None
+                    }
+                    std::cmp::Ordering::Greater => known.insert(Key::Int(*old - 1), value.clone()),
+                };
+            }
+            receiver.items = Some(Rc::new(Items { known, list: true }));
+            Some(Effect { result: Some(taken), receiver: Some(receiver) })
+        }
+        "clear" | "Clear" => {
+            receiver.items = Some(Rc::new(Items { list: true, ..Items::default() }));
+            receiver.taint = None;
+            Some(Effect { result: None, receiver: Some(receiver) })
+        }
+        _ => None,
+    }
+}
+
+/// Adds an element at the end of a list.
+fn push(list: &mut Value, value: Value) {
+    let mut items = match &list.items {
+        Some(items) => (**items).clone(),
+        None if list.taint.is_none() => Items { list: true, ..Items::default() },
+        None => {
+            list.taint = Taint::worse(list.taint.as_ref(), value.any_taint().as_ref());
+            return;
+        }
+    };
+    let at = i64::try_from(items.known.len()).unwrap_or(i64::MAX);
+    items.known.insert(Key::Int(at), value);
+    list.items = Some(Rc::new(items));
+    list.constant = None;
+}

@@ -1,0 +1,598 @@
+//! Calls.
+
+use std::rc::Rc;
+
+use quorum_syntax::Lang;
+
+use super::builtin::{self, Effect};
+use super::eval::joined_path;
+use super::ir::{Call, Expr, ExprKind, Function, Span};
+use super::machine::{Machine, origin};
+use super::sink::text_of;
+use super::value::{ALL_HARMS, Closure, Taint, Value};
+
+/// What a call is given.
+#[derive(Debug)]
+pub(super) struct Given<'t> {
+    pub(super) this: Value,
+    pub(super) args: Vec<(Option<Rc<str>>, Value)>,
+    pub(super) texts: Vec<&'t str>,
+}
+
+impl<'a> Machine<'a> {
+    pub(super) fn call(&mut self, call: &Call, span: Span) -> Value {
+        let (this, callee, name) = self.callee(call);
+        let given = self.given(call, this);
+        let path = callee.path.clone().unwrap_or_else(|| Rc::from("?"));
+        self.check_call(&path, &given, span);
+        if let Some(other) = named_receiver(call)
+            && *other != *path
+        {
+            self.check_call(&other, &given, span);
+        }
+        self.fills(&path, call, &given, span);
+        if let Some(value) = self.follow(call, &callee, &given, &name) {
+            return self.named(value, &path, call);
+        }
+        self.callbacks(&path, &given, &name);
+        let effect = builtin::apply(&name, call, &given);
+        if let Some(Effect { result, receiver }) = effect {
+            if let (Some(receiver), ExprKind::Field(object, _)) = (receiver, &call.callee.kind) {
+                self.write_back(object, receiver);
+            }
+            if let Some(result) = result {
+                return result;
+            }
+        }
+        let value = self.result(&path, &callee, &given, &name, call, span);
+        self.named(value, &path, call)
+    }
+
+    /// What the result of a call is called.
+    fn named(&self, mut value: Value, path: &Rc<str>, call: &Call) -> Value {
+        if value.path.is_none() && value.constant.is_none() {
+            let ty = self.tables.models.types.first(path);
+            value.path = Some(match ty {
+                Some(ty) => Rc::from(ty.as_str()),
+                None if call.new || is_class_name(path, self.lang) => Rc::clone(path),
+                None if &**path == "require" => {
+                    match call.args.first().map(|arg| &arg.value.kind) {
+                        Some(ExprKind::Const(super::ir::Const::Text(module))) => Rc::from(
+                            module.trim_start_matches("node:").replace(['/', '\\'], ".").as_str(),
+                        ),
+                        _ => Rc::from("require()"),
+                    }
+                }
+                None if path.len() > 200 => Rc::from("?"),
+                None => Rc::from(format!("{path}()")),
+            });
+        }
+        value
+    }
+
+    /// The receiver, what is called, and the last part of its name.
+    fn callee(&mut self, call: &Call) -> (Value, Value, Rc<str>) {
+        match &call.callee.kind {
+            ExprKind::Field(object, name) => {
+                let this = self.eval(object);
+                let mut callee = self.member(&this, name, call.callee.span);
+                if callee.path.is_none() {
+                    callee.path = Some(joined_path(&this, name));
+                }
+                (this, callee, Rc::clone(name))
+            }
+            ExprKind::Name(name) => {
+                let mut callee = self.lookup(name);
+                if callee.path.is_none() {
+                    callee.path = Some(Rc::clone(name));
+                }
+                if call.new {
+                    callee.path = Some(self.resolve_type(name));
+                }
+                let last = name.rsplit('.').next().map_or_else(|| Rc::clone(name), Rc::from);
+                (Value::default(), callee, last)
+            }
+            _ => {
+                let callee = self.eval(&call.callee);
+                (Value::default(), callee, Rc::from(""))
+            }
+        }
+    }
+
+    fn given(&mut self, call: &Call, this: Value) -> Given<'a> {
+        let outer = self.wanted.take();
+        let mut args = Vec::with_capacity(call.args.len());
+        for arg in &call.args {
+            self.wanted.clone_from(&arg.name);
+            let value = match &arg.value.kind {
+                ExprKind::Lambda(function) => self.closure(function),
+                _ => self.eval(&arg.value),
+            };
+            args.push((arg.name.clone(), value));
+        }
+        self.wanted = outer;
+        let text = self.text;
+        let texts = call.args.iter().map(|arg| text_of(text, &arg.value)).collect();
+        Given { this, args, texts }
+    }
+
+    fn closure(&self, function: &Rc<Function>) -> Value {
+        let closure =
+            Closure { function: Rc::clone(function), scope: Rc::clone(&self.scope), this: None };
+        Value { function: Some(Rc::new(closure)), ..Value::default() }
+    }
+
+    /// Follows a call into a function of this file.
+    fn follow(
+        &mut self,
+        call: &Call,
+        callee: &Value,
+        given: &Given<'_>,
+        name: &Rc<str>,
+    ) -> Option<Value> {
+        let values: Vec<Value> = given.args.iter().map(|(_, value)| value.clone()).collect();
+        if let Some(closure) = &callee.function {
+            let closure = Rc::clone(closure);
+            let values = self.by_name(&closure.function, given).unwrap_or(values);
+            return Some(self.enter(&closure, &values));
+        }
+        if call.new {
+            self.construct(name, &values);
+            return None;
+        }
+        let methods = self.methods.get(name)?;
+        let own = matches!(&call.callee.kind, ExprKind::Name(_))
+            || given
+                .this
+                .path
+                .as_deref()
+                .is_some_and(|path| matches!(path, "this" | "self" | "cls"))
+            || matches!(&call.callee.kind, ExprKind::Field(object, _)
+                if matches!(&object.kind, ExprKind::Name(n) if matches!(&**n, "this" | "self" | "cls")));
+        let class = given.this.path.as_deref().map(|path| path.rsplit('.').next().unwrap_or(path));
+        let class = class.map(|class| class.trim_end_matches("()").to_owned());
+        let fitting: Vec<&Rc<Function>> =
+            methods.iter().filter(|m| m.params.len() >= given.args.len()).collect();
+        let current = self.stack.last().and_then(|running| running.class.clone());
+        let chosen = fitting
+            .iter()
+            .find(|m| m.class.as_deref() == class.as_deref())
+            .or_else(|| fitting.iter().find(|m| own && m.class == current))
+            .or_else(|| fitting.first().filter(|_| own && fitting.len() == 1))?;
+        let function = Rc::clone(chosen);
+        let mut values = values;
+        let takes_self = function
+            .params
+            .first()
+            .is_some_and(|p| &*p.name == "self" && self.lang == Lang::Python);
+        if takes_self || self.lang == Lang::Go {
+            values.insert(0, given.this.clone());
+        }
+        let this = if own { self.scope.get("this").cloned() } else { Some(given.this.clone()) };
+        let closure = Closure { function, scope: Rc::default(), this };
+        Some(self.enter(&closure, &values))
+    }
+
+    /// Arguments that are given by name, in the order of the parameters.
+    fn by_name(&self, function: &Function, given: &Given<'_>) -> Option<Vec<Value>> {
+        if self.lang != Lang::Python || given.args.iter().all(|(name, _)| name.is_none()) {
+            return None;
+        }
+        let mut plain =
+            given.args.iter().filter(|(name, _)| name.is_none()).map(|(_, value)| value);
+        let values = function.params.iter().map(|param| {
+            let named = given.args.iter().find(|(name, _)| name.as_ref() == Some(&param.name));
+            match named {
+                Some((_, value)) => value.clone(),
+                None => plain.next().cloned().unwrap_or_default(),
+            }
+        });
+        Some(values.collect())
+    }
+
+    fn construct(&mut self, name: &Rc<str>, values: &[Value]) {
+        let constructor =
+            self.module.classes.iter().find(|class| class.name == *name).and_then(|class| {
+                class.methods.iter().find(|method| {
+                    matches!(&*method.name, "constructor" | "__init__") || method.name == *name
+                })
+            });
+        if let Some(constructor) = constructor
+            && values.iter().any(|value| value.any_taint().is_some())
+        {
+            let function = Rc::clone(constructor);
+            let this = Some(Value { path: Some(Rc::clone(name)), ..Value::default() });
+            let closure = Closure { function, scope: Rc::default(), this };
+            self.enter(&closure, values);
+        }
+    }
+
+    /// Functions that are given to others are called by them.
+    fn callbacks(&mut self, path: &str, given: &Given<'_>, name: &str) {
+        if !given.args.iter().any(|(_, value)| value.function.is_some()) {
+            return;
+        }
+        let params = self.tables.models.callbacks.first(path).cloned();
+        let iterates = matches!(
+            name,
+            "map"
+                | "forEach"
+                | "filter"
+                | "then"
+                | "each"
+                | "flatMap"
+                | "some"
+                | "every"
+                | "find"
+                | "collect"
+                | "select"
+                | "ifPresent"
+                | "let"
+                | "also"
+                | "apply"
+                | "tap"
+                | "subscribe"
+                | "pipe"
+                | "and_then"
+                | "orElse"
+                | "Select"
+                | "Where"
+                | "ForEach"
+                | "mapNotNull"
+                | "map!"
+                | "each_with_index"
+                | "reduce"
+                | "replace"
+        );
+        for (_, value) in &given.args {
+            let Some(closure) = &value.function else { continue };
+            if closure.function.params.is_empty() && closure.function.body.is_empty() {
+                continue;
+            }
+            let args: Vec<Value> = match &params {
+                Some(paths) => paths.iter().map(|path| Value::at(path)).collect(),
+                None if iterates => {
+                    let element = self.element(&given.this, closure.function.span);
+                    vec![element]
+                }
+                None => Vec::new(),
+            };
+            let args = self.with_sources(&args, closure.function.span);
+            self.run_closure(&Rc::clone(closure), &args);
+        }
+    }
+
+    fn with_sources(&self, args: &[Value], span: Span) -> Vec<Value> {
+        args.iter()
+            .map(|value| {
+                let taint = value
+                    .taint
+                    .clone()
+                    .or_else(|| value.path.as_ref().and_then(|path| self.source_at(path, span)));
+                Value { taint, ..value.clone() }
+            })
+            .collect()
+    }
+
+    /// Calls that put values into their arguments.
+    fn fills(&mut self, path: &str, call: &Call, given: &Given<'_>, span: Span) {
+        let Some(fill) = self.tables.models.fills.first(path).cloned() else { return };
+        let mut taint = fill.source.as_ref().map(|source| origin(source, span));
+        for &from in &fill.from {
+            if let Some((_, value)) = given.args.get(from) {
+                taint = Taint::worse(Option::as_ref(&taint), value.any_taint().as_ref());
+            }
+        }
+        if fill.from.is_empty() && fill.source.is_none() {
+            taint = given.this.any_taint();
+        }
+        if taint.is_none() {
+            return;
+        }
+        for &to in &fill.to {
+            if let Some(arg) = call.args.get(to) {
+                self.write_taint(&arg.value, taint.clone());
+            }
+        }
+    }
+
+    fn write_taint(&mut self, expr: &Expr, taint: Option<Rc<Taint>>) {
+        match &expr.kind {
+            ExprKind::Name(name) => {
+                let mut value = self.lookup(name);
+                value.taint = Taint::worse(value.taint.as_ref(), Option::as_ref(&taint));
+                value.constant = None;
+                self.update(name, value);
+            }
+            ExprKind::Pass(inner) | ExprKind::Index(inner, _) | ExprKind::Field(inner, _) => {
+                self.write_taint(inner, taint);
+            }
+            ExprKind::Opaque(parts) => {
+                if let Some(last) = parts.last() {
+                    self.write_taint(last, taint);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn write_back(&mut self, object: &Expr, value: Value) {
+        match &object.kind {
+            ExprKind::Name(name) => self.update(name, value),
+            ExprKind::Field(outer, field) => {
+                let key = Some(super::value::Key::Text(Rc::clone(field)));
+                self.store(outer, key, value, object.span);
+            }
+            // `b.append(x).append(y)`
+            ExprKind::Call(call) => {
+                if let ExprKind::Field(inner, _) = &call.callee.kind {
+                    self.write_back(inner, value);
+                }
+            }
+            ExprKind::Pass(inner) => self.write_back(inner, value),
+            _ => {}
+        }
+    }
+
+    /// What a call outside the file returns.
+    fn result(
+        &mut self,
+        path: &str,
+        callee: &Value,
+        given: &Given<'_>,
+        name: &str,
+        call: &Call,
+        span: Span,
+    ) -> Value {
+        if let Some(taint) = self.source_at(&format!("{path}()"), span) {
+            return Value::tainted(Some(taint));
+        }
+        let from_args = given.args.iter().fold(None, |worst, (_, value)| {
+            Taint::worse(Option::as_ref(&worst), value.any_taint().as_ref())
+        });
+        if let Some(&harms) = self.tables.models.cleans.first(path) {
+            if harms == ALL_HARMS {
+                return Value::default();
+            }
+            let taint = Taint::worse(Option::as_ref(&from_args), given.this.any_taint().as_ref());
+            return Value::tainted(taint.map(|taint| taint.cleaned(harms)));
+        }
+        let lower = name.to_ascii_lowercase();
+        if gives_no_text(&lower) {
+            return Value::default();
+        }
+        if let Some(taint) = &callee.taint {
+            // A method of something that came from outside, or a source itself.
+            return Value::tainted(Some(Rc::clone(taint)));
+        }
+        let from_this = given.this.any_taint();
+        if from_this.is_some() && !call.new {
+            return Value::tainted(from_this);
+        }
+        let Some(taint) = from_args else { return Value::default() };
+        if cleans_by_name(&lower) {
+            return Value::default();
+        }
+        if call.new || self.tables.models.passes.first(path).is_some() || passes_by_name(&lower) {
+            let prefix = given.args.first().and_then(|(_, first)| match first.as_text() {
+                Some(text) if given.args.len() > 1 && !text.contains('%') => Some(Rc::from(text)),
+                _ => first.prefix.clone(),
+            });
+            let taint = Some(taint.step(span, &format!("through `{name}`")));
+            return Value { taint, prefix, ..Value::default() };
+        }
+        Value::tainted(Some(taint.doubted(if looks_up(&lower) { 0.35 } else { 0.65 })))
+    }
+}
+
+/// `name.method` for a variable whose value has another path.
+fn named_receiver(call: &Call) -> Option<Rc<str>> {
+    let ExprKind::Field(object, method) = &call.callee.kind else { return None };
+    match &object.kind {
+        ExprKind::Name(name) => Some(Rc::from(format!("{name}.{method}"))),
+        ExprKind::Field(_, name) => Some(Rc::from(format!("{name}.{method}"))),
+        _ => None,
+    }
+}
+
+fn is_class_name(path: &str, lang: Lang) -> bool {
+    let last = path.rsplit('.').next().unwrap_or(path);
+    lang == Lang::Python && last.starts_with(|c: char| c.is_ascii_uppercase())
+}
+
+/// Numbers, flags and sizes carry nobody's text.
+fn gives_no_text(name: &str) -> bool {
+    matches!(
+        name,
+        "int"
+            | "float"
+            | "bool"
+            | "len"
+            | "length"
+            | "size"
+            | "count"
+            | "parseint"
+            | "parsefloat"
+            | "number"
+            | "atoi"
+            | "parsebool"
+            | "parselong"
+            | "parsedouble"
+            | "hashcode"
+            | "equals"
+            | "equalsignorecase"
+            | "isempty"
+            | "is_a?"
+            | "to_i"
+            | "to_f"
+            | "intval"
+            | "floatval"
+            | "boolval"
+            | "isset"
+            | "empty"
+            | "isinstance"
+            | "hasattr"
+            | "exists"
+            | "startswith"
+            | "endswith"
+            | "contains"
+            | "includes"
+            | "indexof"
+            | "lastindexof"
+            | "matches"
+            | "test"
+            | "compareto"
+            | "compare"
+            | "hasnext"
+            | "hasmoreelements"
+            | "haskey"
+            | "has"
+            | "isdigit"
+            | "isalnum"
+            | "ord"
+            | "hash"
+            | "uuid"
+            | "parseuint"
+            | "toint32"
+            | "toint"
+            | "sizeof"
+            | "hasprefix"
+            | "hassuffix"
+            | "equalfold"
+            | "time"
+            | "now"
+            | "abs"
+            | "round"
+            | "floor"
+            | "strlen"
+            | "sum"
+            | "any"
+            | "all"
+            | "nil?"
+            | "blank?"
+            | "present?"
+            | "fromstring"
+            | "md5"
+            | "sha1"
+            | "sha256"
+            | "sha512"
+            | "hexdigest"
+            | "digest"
+            | "close"
+            | "boolean"
+    ) || name.starts_with("is_")
+        || name.starts_with("has_")
+        || (name.starts_with("parse") && (name.ends_with("int") || name.ends_with("float")))
+}
+
+/// Names that promise to make something harmless.
+fn cleans_by_name(name: &str) -> bool {
+    [
+        "sanitiz",
+        "sanitis",
+        "escape",
+        "purify",
+        "whitelist",
+        "allowlist",
+        "htmlspecialchars",
+        "quote",
+        "validate",
+        "secure_filename",
+        "cleanse",
+        "strip_tags",
+        "bleach",
+        "censor",
+        "redact",
+        "mask",
+    ]
+    .iter()
+    .any(|word| name.contains(word))
+        && !name.contains("unescape")
+        && !name.contains("unquote")
+}
+
+/// Names that say that the result is made of the arguments.
+fn passes_by_name(name: &str) -> bool {
+    [
+        "format",
+        "sprintf",
+        "join",
+        "concat",
+        "replace",
+        "trim",
+        "strip",
+        "lower",
+        "upper",
+        "decode",
+        "encode",
+        "string",
+        "str",
+        "text",
+        "bytes",
+        "substr",
+        "slice",
+        "split",
+        "parse",
+        "fromjson",
+        "loads",
+        "unmarshal",
+        "clone",
+        "copy",
+        "append",
+        "build",
+        "convert",
+        "cast",
+        "repeat",
+        "pad",
+        "normalize",
+        "resolve",
+        "clean",
+        "abs",
+        "valueof",
+        "tochararray",
+        "getbytes",
+        "newreader",
+        "reader",
+        "chain",
+        "of",
+        "file",
+        "path",
+        "url",
+        "uri",
+        "buffer",
+        "list",
+        "array",
+        "dict",
+        "tuple",
+        "set",
+        "map",
+        "await",
+        "promise",
+        "optional",
+        "sorted",
+        "reversed",
+        "iter",
+        "next",
+        "first",
+        "last",
+        "pop",
+        "shift",
+        "concatenate",
+        "strcat",
+    ]
+    .iter()
+    .any(|word| name == *word || name.starts_with(word) || name.ends_with(word))
+}
+
+/// Names that say that the result comes from somewhere else.
+fn looks_up(name: &str) -> bool {
+    [
+        "get", "find", "fetch", "load", "query", "select", "lookup", "search", "read", "exec",
+        "create", "save", "update", "insert", "delete", "send", "check", "valid", "verify", "is",
+        "has", "open", "connect", "render", "filter", "count", "run", "call", "request", "post",
+        "put", "log", "print", "write", "add", "remove", "compare", "match", "test", "hash",
+        "sign", "encrypt", "auth", "login",
+    ]
+    .iter()
+    .any(|word| name.starts_with(word))
+}

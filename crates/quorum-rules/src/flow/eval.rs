@@ -1,0 +1,433 @@
+//! Expressions.
+
+use std::rc::Rc;
+
+use super::exec::truth;
+use super::ir::{Const, Expr, ExprKind, Op, Span, Stmt};
+use super::machine::Machine;
+use super::value::{Closure, Items, Key, Taint, Value, join_scopes};
+
+/// Text that is longer is not kept as a constant.
+const LONG: usize = 4096;
+
+impl Machine<'_> {
+    /// What is known about an expression's value.
+    pub(super) fn eval(&mut self, expr: &Expr) -> Value {
+        if !self.tick() {
+            return Value::default();
+        }
+        match &expr.kind {
+            ExprKind::Const(constant) => Value::constant(constant.clone()),
+            ExprKind::Name(name) => self.name(name, expr.span),
+            ExprKind::Field(object, name) => {
+                let object = self.eval(object);
+                self.member(&object, name, expr.span)
+            }
+            ExprKind::Index(object, index) => self.index(object, index, expr.span),
+            ExprKind::Call(call) => self.call(call, expr.span),
+            ExprKind::Join(parts) => {
+                let parts: Vec<Value> = parts.iter().map(|part| self.eval(part)).collect();
+                joined(&parts)
+            }
+            ExprKind::Binary(op, left, right) => self.binary(*op, left, right),
+            ExprKind::Not(inner) => {
+                let inner = self.eval(inner);
+                truth(&inner).map_or_else(Value::default, |yes| Value::constant(Const::Bool(!yes)))
+            }
+            ExprKind::Choice(condition, yes, no) => self.choose(condition, yes, no),
+            ExprKind::Assign(target, value) => {
+                let outer = self.wanted.take();
+                self.wanted = match &**target {
+                    super::ir::Target::Name(name) | super::ir::Target::Field(_, name) => {
+                        Some(Rc::clone(name))
+                    }
+                    super::ir::Target::Tuple(parts) => match parts.first() {
+                        Some(super::ir::Target::Name(name)) => Some(Rc::clone(name)),
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                let value = self.eval(value);
+                self.wanted = outer;
+                self.assign(target, value.clone(), expr.span);
+                value
+            }
+            ExprKind::List(parts) => {
+                let mut items = Items { list: true, ..Items::default() };
+                for (at, part) in (0..).zip(parts) {
+                    let value = self.eval(part);
+                    items.known.insert(Key::Int(at), value);
+                }
+                Value { items: Some(Rc::new(items)), ..Value::default() }
+            }
+            ExprKind::Map(pairs) => self.map(pairs),
+            ExprKind::Lambda(function) => {
+                let closure = Rc::new(Closure {
+                    function: Rc::clone(function),
+                    scope: Rc::clone(&self.scope),
+                    this: None,
+                });
+                self.run_closure(&closure, &[]);
+                Value { function: Some(closure), ..Value::default() }
+            }
+            ExprKind::Pass(inner) => self.eval(inner),
+            ExprKind::Typed(ty, inner) => self.typed(ty, inner.as_deref()),
+            ExprKind::Opaque(parts) => {
+                let mut taint = None;
+                for part in parts {
+                    let value = self.eval(part);
+                    taint = Taint::worse(Option::as_ref(&taint), value.any_taint().as_ref());
+                }
+                Value::tainted(taint.map(|taint| taint.doubted(0.5)))
+            }
+            ExprKind::Block(block) => self.block_value(block),
+        }
+    }
+
+    /// Runs a function that somebody outside is going to call.
+    pub(super) fn run_closure(&mut self, closure: &Closure, args: &[Value]) -> Value {
+        let function = Rc::clone(&closure.function);
+        let mut values = Vec::new();
+        for (position, param) in function.params.iter().enumerate() {
+            let given =
+                args.get(position).filter(|value| value.path.is_some() || value.taint.is_some());
+            values.push(match given {
+                Some(value) => value.clone(),
+                None => self.outside_value(&function, None, position, param),
+            });
+        }
+        let value = self.enter(closure, &values);
+        value
+    }
+
+    fn block_value(&mut self, block: &[Stmt]) -> Value {
+        let Some((last, before)) = block.split_last() else { return Value::default() };
+        self.exec_block(before);
+        match last {
+            Stmt::Expr(expr) => self.eval(expr),
+            Stmt::If(condition, yes, no) => {
+                let known = self.eval(condition);
+                if let Some(known) = truth(&known) {
+                    return self.block_value(if known { yes } else { no });
+                }
+                let scope = Rc::clone(&self.scope);
+                self.assume(condition, true);
+                let first = self.block_value(yes);
+                let after = std::mem::replace(&mut self.scope, scope);
+                self.assume(condition, false);
+                let second = self.block_value(no);
+                self.scope = join_scopes(&after, &self.scope);
+                first.join(&second)
+            }
+            Stmt::Block(inner) => self.block_value(inner),
+            Stmt::ForEach { target, over, body, .. } => {
+                let container = self.eval(over);
+                let element = self.element(&container, over.span);
+                self.assign(target, element, over.span);
+                let value = self.block_value(body);
+                Value { taint: value.any_taint(), ..Value::default() }
+            }
+            Stmt::Switch { subject, cases } => {
+                if let Some(subject) = subject {
+                    self.eval(subject);
+                }
+                let scope = Rc::clone(&self.scope);
+                let mut all: Option<Value> = None;
+                for case in cases {
+                    self.scope = Rc::clone(&scope);
+                    let value = self.block_value(&case.body);
+                    all = Some(all.map_or(value.clone(), |known| known.join(&value)));
+                }
+                all.unwrap_or_default()
+            }
+            other => {
+                self.exec_block(std::slice::from_ref(other));
+                Value::default()
+            }
+        }
+    }
+
+    fn typed(&mut self, ty: &Rc<str>, inner: Option<&Expr>) -> Value {
+        let mut value = inner.map(|inner| self.eval(inner)).unwrap_or_default();
+        let numeric = matches!(
+            &**ty,
+            "int"
+                | "long"
+                | "short"
+                | "byte"
+                | "float"
+                | "double"
+                | "boolean"
+                | "bool"
+                | "Integer"
+                | "Long"
+                | "Boolean"
+                | "Double"
+                | "Float"
+                | "int64"
+                | "int32"
+                | "uint"
+                | "uint32"
+                | "uint64"
+                | "number"
+                | "i32"
+                | "i64"
+                | "u32"
+                | "u64"
+                | "usize"
+                | "f64"
+                | "integer"
+                | "UUID"
+                | "Guid"
+                | "decimal"
+                | "DateTime"
+        );
+        if numeric {
+            value.taint = None;
+        } else if value.constant.is_none() && value.function.is_none() {
+            let plain =
+                matches!(&**ty, "String" | "string" | "str" | "Object" | "object" | "unknown");
+            if !plain || value.path.is_none() {
+                value.path = Some(self.resolve_type(ty));
+            }
+        }
+        value
+    }
+
+    /// The value of a name, wherever it is defined.
+    pub(super) fn lookup(&mut self, name: &Rc<str>) -> Value {
+        if let Some(value) = self.scope.get(name) {
+            return value.clone();
+        }
+        if let Some(this) = self.scope.get("this")
+            && let Some(items) = &this.items
+            && let Some(value) = items.known.get(&Key::Text(Rc::clone(name)))
+        {
+            return value.clone();
+        }
+        if let Some(value) = self.globals.get(name) {
+            return value.clone();
+        }
+        if let Some(path) = self.module.imports.get(name) {
+            return Value { path: Some(Rc::clone(path)), ..Value::default() };
+        }
+        if let Some(function) = self.functions.get(name) {
+            let closure =
+                Closure { function: Rc::clone(function), scope: Rc::default(), this: None };
+            let path = Some(Rc::clone(name));
+            return Value { function: Some(Rc::new(closure)), path, ..Value::default() };
+        }
+        Value { path: Some(Rc::clone(name)), ..Value::default() }
+    }
+
+    fn name(&mut self, name: &Rc<str>, span: Span) -> Value {
+        let mut value = self.lookup(name);
+        if value.path.is_none() && value.constant.is_none() {
+            value.path = Some(Rc::clone(name));
+        }
+        if value.taint.is_none()
+            && value.constant.is_none()
+            && let Some(path) = &value.path
+            && let Some(taint) = self.source_at(path, span)
+        {
+            value.taint = Some(taint);
+        }
+        value
+    }
+
+    /// A field of a value.
+    pub(super) fn member(&mut self, object: &Value, name: &Rc<str>, span: Span) -> Value {
+        if let Some(items) = &object.items
+            && let Some(value) = items.known.get(&Key::Text(Rc::clone(name)))
+        {
+            let mut value = value.clone();
+            if value.path.is_none() {
+                value.path = Some(joined_path(object, name));
+            }
+            return value;
+        }
+        let path = joined_path(object, name);
+        let count =
+            matches!(&**name, "length" | "size" | "Length" | "Count" | "status" | "statusCode");
+        let taint = if count { None } else { object.taint.clone() };
+        let taint = taint.or_else(|| self.source_at(&path, span));
+        Value { taint, path: Some(path), ..Value::default() }
+    }
+
+    fn index(&mut self, object: &Expr, index: &Expr, span: Span) -> Value {
+        let container = self.eval(object);
+        let key = self.eval(index);
+        if let Some(items) = &container.items {
+            if let Some(key) = key.constant.as_ref().and_then(Key::of) {
+                let from_end = match key {
+                    Key::Int(at) if at < 0 && items.list => {
+                        Some(Key::Int(at + i64::try_from(items.known.len()).unwrap_or_default()))
+                    }
+                    _ => None,
+                };
+                let key = from_end.unwrap_or(key);
+                if let Some(value) = items.known.get(&key) {
+                    return value.clone();
+                }
+                if items.list || container.taint.is_none() {
+                    let path = match &key {
+                        Key::Text(name) => Some(joined_path(&container, name)),
+                        Key::Int(_) => container.path.clone(),
+                    };
+                    let taint = container.taint.clone();
+                    return Value { path, taint, ..Value::default() };
+                }
+            } else {
+                return self.element(&container, span);
+            }
+        }
+        let path = match key.as_text() {
+            Some(name) => Some(joined_path(&container, name)),
+            None => container.path.clone(),
+        };
+        let taint = container
+            .taint
+            .clone()
+            .or_else(|| path.as_ref().and_then(|path| self.source_at(path, span)));
+        Value { taint, path, ..Value::default() }
+    }
+
+    fn map(&mut self, pairs: &[(Expr, Expr)]) -> Value {
+        let mut items = Items::default();
+        let mut taint = None;
+        for (key, value) in pairs {
+            let key = self.eval(key);
+            let outer = self.wanted.take();
+            self.wanted = key.as_text().map(Rc::from);
+            let value = self.eval(value);
+            self.wanted = outer;
+            match key.constant.as_ref().and_then(Key::of) {
+                Some(key) => {
+                    items.known.insert(key, value);
+                }
+                None => {
+                    taint = Taint::worse(Option::as_ref(&taint), value.any_taint().as_ref());
+                    if let Some(inner) = &value.items {
+                        items.known.extend(inner.known.clone());
+                    }
+                }
+            }
+        }
+        Value { items: Some(Rc::new(items)), taint, ..Value::default() }
+    }
+
+    fn choose(&mut self, condition: &Expr, yes: &Expr, no: &Expr) -> Value {
+        let known = self.eval(condition);
+        match truth(&known) {
+            Some(true) => self.eval(yes),
+            Some(false) => self.eval(no),
+            None => {
+                let before = Rc::clone(&self.scope);
+                self.assume(condition, true);
+                let first = self.eval(yes);
+                let after = std::mem::replace(&mut self.scope, before);
+                self.assume(condition, false);
+                let second = self.eval(no);
+                self.scope = join_scopes(&after, &self.scope);
+                first.join(&second)
+            }
+        }
+    }
+
+    fn binary(&mut self, op: Op, left: &Expr, right: &Expr) -> Value {
+        let first = self.eval(left);
+        if op == Op::And && truth(&first) == Some(false) {
+            return first;
+        }
+        if matches!(op, Op::Or) && truth(&first) == Some(true) {
+            return first;
+        }
+        let before = Rc::clone(&self.scope);
+        if op == Op::And {
+            self.assume(left, true);
+        }
+        let second = self.eval(right);
+        if op == Op::And {
+            self.scope = join_scopes(&before, &self.scope);
+        }
+        match op {
+            Op::Else => match (&first.constant, truth(&first)) {
+                (_, Some(true)) => first,
+                (Some(Const::Null), _) => second,
+                _ => first.join(&second),
+            },
+            Op::Add => match (&first.constant, &second.constant) {
+                (Some(Const::Int(a)), Some(Const::Int(b))) => a
+                    .checked_add(*b)
+                    .map_or_else(Value::default, |n| Value::constant(Const::Int(n))),
+                _ => joined(&[first, second]),
+            },
+            Op::And | Op::Or => match (truth(&first), truth(&second)) {
+                (Some(a), Some(b)) => {
+                    Value::constant(Const::Bool(if op == Op::And { a && b } else { a || b }))
+                }
+                _ => Value::default(),
+            },
+            Op::Other => Value::default(),
+            _ => fold(op, &first, &second).map_or_else(Value::default, Value::constant),
+        }
+    }
+}
+
+/// The path of a field.
+pub(super) fn joined_path(object: &Value, name: &str) -> Rc<str> {
+    const DEEP: usize = 200;
+    match &object.path {
+        Some(path) if path.len() < DEEP => Rc::from(format!("{path}.{name}")),
+        _ => Rc::from(format!("?.{name}")),
+    }
+}
+
+/// Text put together from parts.
+pub(super) fn joined(parts: &[Value]) -> Value {
+    let mut text = String::new();
+    let mut known = true;
+    let mut taint = None;
+    for part in parts {
+        taint = Taint::worse(Option::as_ref(&taint), part.any_taint().as_ref());
+        match part.printed() {
+            Some(printed) if known && text.len() + printed.len() < LONG => text.push_str(&printed),
+            _ => {
+                if known && let Some(prefix) = &part.prefix {
+                    text.push_str(prefix);
+                }
+                known = false;
+            }
+        }
+    }
+    if known {
+        return Value { taint, ..Value::text(&text) };
+    }
+    let prefix = if text.is_empty() { None } else { Some(Rc::from(text)) };
+    Value { taint, prefix, ..Value::default() }
+}
+
+fn fold(op: Op, left: &Value, right: &Value) -> Option<Const> {
+    let (left, right) = (left.constant.as_ref()?, right.constant.as_ref()?);
+    if let (Const::Int(a), Const::Int(b)) = (left, right) {
+        return Some(match op {
+            Op::Sub => Const::Int(a.checked_sub(*b)?),
+            Op::Mul => Const::Int(a.checked_mul(*b)?),
+            Op::Div => Const::Int(a.checked_div(*b)?),
+            Op::Rem => Const::Int(a.checked_rem(*b)?),
+            Op::Eq => Const::Bool(a == b),
+            Op::Ne => Const::Bool(a != b),
+            Op::Lt => Const::Bool(a < b),
+            Op::Le => Const::Bool(a <= b),
+            Op::Gt => Const::Bool(a > b),
+            Op::Ge => Const::Bool(a >= b),
+            _ => return None,
+        });
+    }
+    match (op, left, right) {
+        (Op::Eq, a, b) => Some(Const::Bool(a == b)),
+        (Op::Ne, a, b) => Some(Const::Bool(a != b)),
+        (Op::In, Const::Text(a), Const::Text(b)) => Some(Const::Bool(b.contains(&**a))),
+        _ => None,
+    }
+}

@@ -1,0 +1,277 @@
+//! What a condition says about the values that it tests.
+
+use std::rc::Rc;
+
+use super::ir::{Call, Const, Expr, ExprKind, Op};
+use super::machine::Machine;
+use super::value::{ALL_HARMS, Harms, Value, harms};
+
+impl Machine<'_> {
+    /// Takes a condition for true or false.
+    pub(super) fn assume(&mut self, condition: &Expr, holds: bool) {
+        match &condition.kind {
+            ExprKind::Not(inner) => self.assume(inner, !holds),
+            ExprKind::Pass(inner) => self.assume(inner, holds),
+            ExprKind::Binary(Op::And, left, right) if holds => {
+                self.assume(left, true);
+                self.assume(right, true);
+            }
+            ExprKind::Binary(Op::Or | Op::Else, left, right) if !holds => {
+                self.assume(left, false);
+                self.assume(right, false);
+            }
+            ExprKind::Binary(op @ (Op::Eq | Op::Ne), left, right) => {
+                self.assume_equal(left, right, (*op == Op::Eq) == holds);
+            }
+            ExprKind::Binary(op @ (Op::Gt | Op::Ge | Op::Lt), left, right) => {
+                // `x.indexOf("..") >= 0`
+                let found = matches!(op, Op::Gt | Op::Ge) == holds;
+                if let ExprKind::Call(call) = &left.kind
+                    && matches!(&right.kind, ExprKind::Const(Const::Int(_)) | ExprKind::Binary(..))
+                {
+                    self.assume_call(call, found);
+                }
+            }
+            ExprKind::Binary(op @ (Op::In | Op::NotIn), left, right) => {
+                let inside = (*op == Op::In) == holds;
+                if let ExprKind::Const(Const::Text(text)) = &left.kind {
+                    if !inside && dangerous(text) {
+                        self.clean_name(right, path_harms());
+                    }
+                } else if inside {
+                    let set = self.eval(right);
+                    if set.any_taint().is_none() {
+                        self.clean_name(left, ALL_HARMS);
+                    }
+                }
+            }
+            ExprKind::Call(call) => self.assume_call(call, holds),
+            ExprKind::Assign(_, value) => self.assume(value, holds),
+            ExprKind::Index(set, key) if holds => {
+                // `if allowed[x] { … }`
+                let set = self.eval(set);
+                if set.any_taint().is_none() {
+                    self.clean_name(key, ALL_HARMS);
+                }
+            }
+            ExprKind::Name(_) if holds => {}
+            _ => {}
+        }
+    }
+
+    fn assume_equal(&mut self, left: &Expr, right: &Expr, equal: bool) {
+        for (one, other) in [(left, right), (right, left)] {
+            if let ExprKind::Call(call) = &one.kind {
+                if let ExprKind::Const(Const::Bool(yes)) = &other.kind {
+                    self.assume_call(call, *yes == equal);
+                    return;
+                }
+                if let ExprKind::Const(Const::Int(_)) | ExprKind::Binary(..) = &other.kind
+                    && let Some(name) = callee_name(call)
+                    && matches!(&*name, "indexOf" | "search" | "find" | "IndexOf" | "Index")
+                {
+                    // `x.indexOf("..") == -1`
+                    self.assume_call(call, !equal);
+                    return;
+                }
+            }
+        }
+        if !equal {
+            return;
+        }
+        for (one, other) in [(left, right), (right, left)] {
+            let known = self.eval(other);
+            if known.any_taint().is_some() {
+                continue;
+            }
+            if let ExprKind::Name(name) = &one.kind
+                && known.constant.is_some()
+            {
+                self.update(name, Value { taint: None, items: None, ..known });
+            } else if !matches!(known.constant, Some(Const::Null | Const::Bool(_))) {
+                self.clean_name(one, ALL_HARMS);
+            }
+        }
+    }
+
+    fn assume_call(&mut self, call: &Call, holds: bool) {
+        let Some(name) = callee_name(call) else { return };
+        let lower = name.to_ascii_lowercase();
+        let receiver = match &call.callee.kind {
+            ExprKind::Field(object, _) => Some(&**object),
+            _ => None,
+        };
+        let first_text = call.args.iter().find_map(|arg| match &arg.value.kind {
+            ExprKind::Const(Const::Text(text)) => Some(Rc::clone(text)),
+            _ => None,
+        });
+        let searches = matches!(
+            lower.as_str(),
+            "contains"
+                | "includes"
+                | "indexof"
+                | "index"
+                | "search"
+                | "find"
+                | "has"
+                | "containskey"
+                | "include?"
+                | "in_array"
+                | "any"
+                | "containsany"
+                | "strpos"
+                | "str_contains"
+                | "some"
+                | "key?"
+                | "member?"
+                | "hasownproperty"
+                | "array_key_exists"
+                | "isin"
+        );
+        if searches {
+            if let (Some(text), false) = (&first_text, holds)
+                && dangerous(text)
+            {
+                self.clean_call(call, receiver, path_harms());
+            } else if holds && first_text.is_none() {
+                let set = receiver.map(|receiver| self.eval(receiver)).unwrap_or_default();
+                if set.any_taint().is_none() {
+                    for arg in &call.args {
+                        self.clean_name(&arg.value, ALL_HARMS);
+                    }
+                }
+            }
+            return;
+        }
+        let begins = lower.starts_with("startswith")
+            || lower.starts_with("starts_with")
+            || lower.contains("hasprefix")
+            || lower == "start_with?"
+            || lower == "str_starts_with"
+            || lower.contains("isrelativeto")
+            || lower.contains("is_relative_to");
+        if begins {
+            if holds {
+                self.clean_call(call, receiver, harms(&["path", "redirect", "ssrf", "file"]));
+            } else if first_text.as_deref().is_some_and(|text| dangerous(text)) {
+                self.clean_call(call, receiver, path_harms());
+            }
+            return;
+        }
+        let tests = [
+            "valid",
+            "allowed",
+            "safe",
+            "whitelist",
+            "allowlist",
+            "permitted",
+            "trusted",
+            "sanitiz",
+            "matches",
+            "ismatch",
+            "fullmatch",
+            "islocal",
+            "issubset",
+            "authorized",
+            "check",
+            "verify",
+            "match",
+            "isdigit",
+            "isalnum",
+            "isnumeric",
+            "isnan",
+            "isinteger",
+            "is_numeric",
+            "ctype",
+            "isalpha",
+            "equals",
+            "has_allowed",
+            "islocalurl",
+            "url_has_allowed_host_and_scheme",
+            "is_safe",
+        ];
+        let tested =
+            tests.iter().any(|word| lower.contains(word)) || lower == "test" || lower == "exec";
+        if tested && holds {
+            if lower == "equals" || lower == "equalsignorecase" {
+                let constant = first_text.is_some()
+                    || matches!(receiver.map(|r| &r.kind), Some(ExprKind::Const(_)));
+                if !constant {
+                    return;
+                }
+            }
+            self.clean_call(call, receiver, ALL_HARMS);
+        }
+    }
+
+    fn clean_call(&mut self, call: &Call, receiver: Option<&Expr>, harms: Harms) {
+        if let Some(receiver) = receiver {
+            self.clean_name(receiver, harms);
+        }
+        for arg in &call.args {
+            self.clean_name(&arg.value, harms);
+        }
+    }
+
+    /// Marks the variable at the root of an expression as harmless.
+    pub(super) fn clean_name(&mut self, expr: &Expr, harms: Harms) {
+        let Some(name) = root(expr) else { return };
+        let mut value = self.lookup(&name);
+        if value.any_taint().is_none() {
+            return;
+        }
+        if let ExprKind::Field(object, field) = &expr.kind
+            && let ExprKind::Name(_) = &object.kind
+        {
+            // Only this field was tested.
+            let mut own = self.eval(expr);
+            own.taint = own.taint.map(|taint| taint.cleaned(harms));
+            let key = Some(super::value::Key::Text(Rc::clone(field)));
+            self.store(object, key, own, expr.span);
+            return;
+        }
+        value.taint = value.taint.map(|taint| taint.cleaned(harms));
+        if let Some(items) = &value.items {
+            let mut items = (**items).clone();
+            for item in items.known.values_mut() {
+                item.taint = item.taint.as_ref().map(|taint| taint.cleaned(harms));
+            }
+            value.items = Some(Rc::new(items));
+        }
+        self.update(&name, value);
+    }
+}
+
+fn path_harms() -> Harms {
+    harms(&["path", "file"])
+}
+
+/// Text whose absence makes a path or an address harmless.
+fn dangerous(text: &str) -> bool {
+    matches!(text, ".." | "../" | "/.." | "/" | "\\" | "..\\" | "./" | "//" | "..%2f" | "%2e%2e")
+}
+
+/// The variable that an expression is made from.
+fn root(expr: &Expr) -> Option<Rc<str>> {
+    match &expr.kind {
+        ExprKind::Name(name) => Some(Rc::clone(name)),
+        ExprKind::Field(inner, _) | ExprKind::Pass(inner) => root(inner),
+        ExprKind::Index(inner, _) | ExprKind::Typed(_, Some(inner)) => root(inner),
+        ExprKind::Call(call) => match &call.callee.kind {
+            ExprKind::Field(object, _) if !matches!(object.kind, ExprKind::Name(_)) => root(object),
+            ExprKind::Field(object, _) => match call.args.first() {
+                Some(first) if matches!(first.value.kind, ExprKind::Name(_)) => root(&first.value),
+                _ => root(object),
+            },
+            _ => call.args.first().and_then(|arg| root(&arg.value)),
+        },
+        _ => None,
+    }
+}
+
+fn callee_name(call: &Call) -> Option<Rc<str>> {
+    match &call.callee.kind {
+        ExprKind::Name(name) | ExprKind::Field(_, name) => Some(Rc::clone(name)),
+        _ => None,
+    }
+}

@@ -1,0 +1,191 @@
+//! The small common form to which every language is lowered.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Where something stands, in lines counted from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Span {
+    pub(super) row: u32,
+    pub(super) end_row: u32,
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+/// A value that the code spells out.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Const {
+    Text(Rc<str>),
+    Int(i64),
+    Bool(bool),
+    Null,
+}
+
+/// An expression and where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Expr {
+    pub(super) kind: ExprKind,
+    pub(super) span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum ExprKind {
+    Const(Const),
+    Name(Rc<str>),
+    Field(Box<Expr>, Rc<str>),
+    Index(Box<Expr>, Box<Expr>),
+    Call(Box<Call>),
+    /// Text put together from parts.
+    Join(Vec<Expr>),
+    Binary(Op, Box<Expr>, Box<Expr>),
+    Not(Box<Expr>),
+    Choice(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// The value is what is assigned.
+    Assign(Box<Target>, Box<Expr>),
+    List(Vec<Expr>),
+    Map(Vec<(Expr, Expr)>),
+    Lambda(Rc<Function>),
+    /// Casts, waits and other wraps: the value is what is inside.
+    Pass(Box<Expr>),
+    /// A value of a named type.
+    Typed(Rc<str>, Option<Box<Expr>>),
+    /// Something whose value nobody knows, though its parts are evaluated.
+    Opaque(Vec<Expr>),
+    /// Statements that stand where a value is expected; the last one is the value.
+    Block(Vec<Stmt>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Op {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And,
+    Or,
+    In,
+    NotIn,
+    /// The left side, or where it is absent the right one.
+    Else,
+    Other,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) callee: Expr,
+    pub(super) args: Vec<Arg>,
+    pub(super) new: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Arg {
+    pub(super) name: Option<Rc<str>>,
+    pub(super) value: Expr,
+}
+
+/// What can be assigned to.
+#[derive(Clone, Debug)]
+pub(super) enum Target {
+    Name(Rc<str>),
+    Field(Expr, Rc<str>),
+    Index(Expr, Expr),
+    /// By position.
+    Tuple(Vec<Target>),
+    /// By name.
+    Object(Vec<(Rc<str>, Target)>),
+    Nothing,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Stmt {
+    Expr(Expr),
+    /// Both branches of a condition.
+    If(Expr, Vec<Stmt>, Vec<Stmt>),
+    /// Condition, body, and what comes after each turn; whether the body runs before the condition.
+    Loop {
+        condition: Option<Expr>,
+        body: Vec<Stmt>,
+        step: Vec<Stmt>,
+        first: bool,
+    },
+    ForEach {
+        target: Target,
+        keyed: bool,
+        over: Expr,
+        body: Vec<Stmt>,
+    },
+    Switch {
+        subject: Option<Expr>,
+        cases: Vec<SwitchCase>,
+    },
+    Return(Option<Expr>),
+    Break,
+    Continue,
+    Throw(Option<Expr>),
+    Try {
+        body: Vec<Stmt>,
+        handlers: Vec<(Option<Rc<str>>, Vec<Stmt>)>,
+        last: Vec<Stmt>,
+    },
+    Block(Vec<Stmt>),
+    Function(Rc<Function>),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct SwitchCase {
+    /// None of them: the default.
+    pub(super) labels: Vec<Expr>,
+    pub(super) body: Vec<Stmt>,
+    /// Whether it goes on into the next case.
+    pub(super) falls: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Param {
+    pub(super) target: Target,
+    pub(super) name: Rc<str>,
+    pub(super) ty: Option<Rc<str>>,
+    pub(super) annotations: Vec<Rc<str>>,
+    pub(super) span: Span,
+}
+
+#[derive(Debug)]
+pub(super) struct Function {
+    pub(super) name: Rc<str>,
+    pub(super) class: Option<Rc<str>>,
+    pub(super) params: Vec<Param>,
+    pub(super) body: Vec<Stmt>,
+    pub(super) annotations: Vec<Rc<str>>,
+    pub(super) span: Span,
+    /// Whether others can call it.
+    pub(super) public: bool,
+    /// Its number within the file.
+    pub(super) id: usize,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Class {
+    pub(super) name: Rc<str>,
+    pub(super) bases: Vec<Rc<str>>,
+    pub(super) annotations: Vec<Rc<str>>,
+    pub(super) methods: Vec<Rc<Function>>,
+    /// What is assigned to fields where they are declared.
+    pub(super) fields: Vec<Stmt>,
+}
+
+/// One file.
+#[derive(Debug, Default)]
+pub(super) struct Module {
+    /// What a name that is imported stands for.
+    pub(super) imports: HashMap<Rc<str>, Rc<str>>,
+    pub(super) functions: Vec<Rc<Function>>,
+    pub(super) classes: Vec<Class>,
+    pub(super) top: Vec<Stmt>,
+}

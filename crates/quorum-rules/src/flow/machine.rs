@@ -1,0 +1,305 @@
+//! Runs the functions of a file with what is known about their values.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use quorum_syntax::Lang;
+
+use super::ir::{Function, Module, Param, Span};
+use super::model::{ParamModel, SourceModel};
+use super::sink::Hit;
+use super::tables::Tables;
+use super::value::{Closure, Items, Origin, Scope, Taint, Value};
+
+/// Steps that one file may take; beyond them nothing more is followed, and that is said.
+const FUEL: u32 = 600_000;
+
+/// How deep calls are followed.
+const CALLS: usize = 6;
+
+/// The state of running one file.
+pub(super) struct Machine<'a> {
+    pub(super) module: &'a Module,
+    pub(super) tables: &'a Tables,
+    pub(super) text: &'a str,
+    pub(super) lang: Lang,
+    pub(super) functions: HashMap<Rc<str>, Rc<Function>>,
+    pub(super) methods: HashMap<Rc<str>, Vec<Rc<Function>>>,
+    pub(super) globals: Rc<Scope>,
+    pub(super) scope: Rc<Scope>,
+    pub(super) returned: Vec<Value>,
+    pub(super) stack: Vec<Rc<Function>>,
+    /// What the value that is being computed is going to be called.
+    pub(super) wanted: Option<Rc<str>>,
+    fields: HashMap<Rc<str>, Value>,
+    fuel: u32,
+    pub(super) hits: Vec<Hit>,
+    /// What functions return when nothing is known about their arguments.
+    plain: HashMap<usize, Value>,
+}
+
+impl<'a> Machine<'a> {
+    pub(super) fn new(module: &'a Module, tables: &'a Tables, text: &'a str, lang: Lang) -> Self {
+        let mut functions = HashMap::new();
+        let mut methods: HashMap<Rc<str>, Vec<Rc<Function>>> = HashMap::new();
+        for function in &module.functions {
+            if function.class.is_some() {
+                methods.entry(Rc::clone(&function.name)).or_default().push(Rc::clone(function));
+                continue;
+            }
+            functions.entry(Rc::clone(&function.name)).or_insert_with(|| Rc::clone(function));
+        }
+        for class in &module.classes {
+            for method in &class.methods {
+                methods.entry(Rc::clone(&method.name)).or_default().push(Rc::clone(method));
+            }
+        }
+        Self {
+            module,
+            tables,
+            text,
+            lang,
+            functions,
+            methods,
+            globals: Rc::default(),
+            scope: Rc::default(),
+            returned: Vec::new(),
+            stack: Vec::new(),
+            wanted: None,
+            fields: HashMap::new(),
+            fuel: FUEL,
+            hits: Vec::new(),
+            plain: HashMap::new(),
+        }
+    }
+
+    /// Takes one step; false when there is no more fuel.
+    pub(super) fn tick(&mut self) -> bool {
+        self.fuel = self.fuel.saturating_sub(1);
+        self.fuel > 0
+    }
+
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.fuel == 0
+    }
+
+    /// Runs everything: what stands outside functions first, then each function by itself.
+    pub(super) fn run(&mut self) {
+        let module = self.module;
+        self.exec_block(&module.top);
+        self.globals = std::mem::take(&mut self.scope);
+        self.returned.clear();
+        for class in &module.classes {
+            self.fields_of(class);
+        }
+        for function in &module.functions {
+            self.run_alone(function, None);
+        }
+        for class in &module.classes {
+            for method in &class.methods {
+                self.run_alone(method, Some(class));
+            }
+            // What one method stores, another may use.
+            if self.fields.get(&class.name).is_some_and(|own| own.any_taint().is_some()) {
+                for method in &class.methods {
+                    self.run_alone(method, Some(class));
+                }
+            }
+        }
+    }
+
+    fn fields_of(&mut self, class: &super::ir::Class) {
+        self.scope = Rc::default();
+        self.exec_block(&class.fields);
+        let scope = std::mem::take(&mut self.scope);
+        self.returned.clear();
+        let mut items = Items::default();
+        for (name, value) in &*scope {
+            items.known.insert(super::value::Key::Text(Rc::clone(name)), value.clone());
+        }
+        let own = Value {
+            path: Some(Rc::clone(&class.name)),
+            items: Some(Rc::new(items)),
+            ..Value::default()
+        };
+        self.fields.insert(Rc::clone(&class.name), own);
+    }
+
+    /// Runs a function as somebody outside the file would call it.
+    fn run_alone(&mut self, function: &Rc<Function>, class: Option<&super::ir::Class>) {
+        let mut scope = Scope::new();
+        for (position, param) in function.params.iter().enumerate() {
+            let value = self.outside_value(function, class, position, param);
+            self.scope = Rc::new(std::mem::take(&mut scope));
+            self.assign(&param.target, value, param.span);
+            scope = Rc::unwrap_or_clone(std::mem::take(&mut self.scope));
+        }
+        if let Some(class) = class {
+            let this = self.fields.get(&class.name).cloned().unwrap_or_default();
+            scope.insert(Rc::from("this"), this.clone());
+            scope.insert(Rc::from("self"), this);
+        }
+        self.scope = Rc::new(scope);
+        self.stack.push(Rc::clone(function));
+        self.exec_block(&function.body);
+        self.stack.pop();
+        self.returned_from(function);
+        let scope = std::mem::take(&mut self.scope);
+        self.returned.clear();
+        if let Some(class) = class {
+            for name in ["this", "self"] {
+                if let (Some(now), Some(before)) = (scope.get(name), self.fields.get(&class.name)) {
+                    let joined = before.join(now);
+                    self.fields.insert(Rc::clone(&class.name), joined);
+                }
+            }
+        }
+    }
+
+    /// What a parameter is when the caller is not known.
+    pub(super) fn outside_value(
+        &self,
+        function: &Function,
+        class: Option<&super::ir::Class>,
+        position: usize,
+        param: &Param,
+    ) -> Value {
+        let path = match &param.ty {
+            Some(ty) if !matches!(&**ty, "char" | "int" | "wchar_t" | "unsigned") => {
+                self.resolve_type(ty)
+            }
+            _ => Rc::clone(&param.name),
+        };
+        let mut value = Value { path: Some(path), ..Value::default() };
+        let skip = usize::from(function.params.first().is_some_and(|first| &*first.name == "self"));
+        let position = position.wrapping_sub(skip);
+        for model in &self.tables.models.params {
+            if fits(model, function, class, position, param) {
+                if let Some(is) = &model.is {
+                    value.path = Some(Rc::from(is.as_str()));
+                }
+                if let Some(source) = &model.source {
+                    value.taint = Some(origin(source, param.span));
+                }
+                return value;
+            }
+        }
+        value
+    }
+
+    /// The full path of a type that is written in this file.
+    pub(super) fn resolve_type(&self, ty: &Rc<str>) -> Rc<str> {
+        let (first, rest) = ty.split_once('.').map_or((&**ty, None), |(a, b)| (a, Some(b)));
+        match (self.module.imports.get(first), rest) {
+            (Some(path), Some(rest)) => Rc::from(format!("{path}.{rest}")),
+            (Some(path), None) => Rc::clone(path),
+            (None, _) => Rc::clone(ty),
+        }
+    }
+
+    /// Runs a function with these arguments and returns its value.
+    pub(super) fn enter(&mut self, closure: &Closure, args: &[Value]) -> Value {
+        let function = &closure.function;
+        let known = self.stack.iter().filter(|running| running.id == function.id).count();
+        if self.stack.len() >= CALLS || known > 0 || !self.tick() {
+            let taint = args.iter().fold(None, |worst, arg| {
+                Taint::worse(Option::as_ref(&worst), arg.any_taint().as_ref())
+            });
+            return Value::tainted(taint.map(|taint| taint.doubted(0.5)));
+        }
+        let dull = closure.scope.is_empty()
+            && closure.this.is_none()
+            && args.iter().all(|arg| {
+                arg.constant.is_none()
+                    && arg.items.is_none()
+                    && arg.function.is_none()
+                    && arg.any_taint().is_none()
+            });
+        if dull && let Some(known) = self.plain.get(&function.id) {
+            return known.clone();
+        }
+        let outer = std::mem::replace(&mut self.scope, Rc::clone(&closure.scope));
+        let returned = std::mem::take(&mut self.returned);
+        let wanted = self.wanted.take();
+        for (position, param) in function.params.iter().enumerate() {
+            let mut value = args.get(position).cloned().unwrap_or_else(|| Value::at(&param.name));
+            if value.path.is_none() || param.ty.is_some() {
+                let named = param
+                    .ty
+                    .as_ref()
+                    .map_or_else(|| Rc::clone(&param.name), |ty| self.resolve_type(ty));
+                value.path = Some(named);
+            }
+            if let Some(taint) = &value.taint {
+                let note = format!("passed to `{}` as `{}`", function.name, param.name);
+                value.taint = Some(taint.step(param.span, &note));
+            }
+            self.assign(&param.target, value, param.span);
+        }
+        if let Some(this) = &closure.this {
+            let scope = Rc::make_mut(&mut self.scope);
+            scope.insert(Rc::from("this"), this.clone());
+            scope.insert(Rc::from("self"), this.clone());
+        }
+        self.stack.push(Rc::clone(function));
+        self.exec_block(&function.body);
+        self.stack.pop();
+        self.scope = outer;
+        self.wanted = wanted;
+        let all = std::mem::replace(&mut self.returned, returned);
+        let value = all.into_iter().reduce(|a, b| a.join(&b)).unwrap_or_default();
+        if dull {
+            self.plain.insert(function.id, value.clone());
+        }
+        value
+    }
+
+    /// The taint of a source.
+    pub(super) fn source_at(&self, path: &str, span: Span) -> Option<Rc<Taint>> {
+        self.tables.models.sources.first(path).map(|source| origin(source, span))
+    }
+
+    pub(super) fn into_hits(mut self) -> Vec<Hit> {
+        self.hits.sort_by_key(|hit| (hit.span, hit.call));
+        self.hits
+    }
+}
+
+/// A value that comes in here.
+pub(super) fn origin(source: &SourceModel, span: Span) -> Rc<Taint> {
+    Rc::new(Taint {
+        source: Rc::new(Origin { span, note: Rc::from(&*source.note), strength: source.strength }),
+        clean: 0,
+        certainty: 1.0,
+        last: None,
+    })
+}
+
+fn fits(
+    model: &ParamModel,
+    function: &Function,
+    class: Option<&super::ir::Class>,
+    position: usize,
+    param: &Param,
+) -> bool {
+    let any =
+        |regex: &regex::Regex, texts: &[Rc<str>]| texts.iter().any(|text| regex.is_match(text));
+    let none: &[Rc<str>] = &[];
+    let ty = param.ty.as_deref().unwrap_or_default();
+    model.position.is_none_or(|wanted| wanted == position)
+        && model.name.as_ref().is_none_or(|regex| regex.is_match(&param.name))
+        && model.not_name.as_ref().is_none_or(|regex| !regex.is_match(&param.name))
+        && model.ty.as_ref().is_none_or(|regex| regex.is_match(ty))
+        && model.not_type.as_ref().is_none_or(|regex| !regex.is_match(ty))
+        && model.annotation.as_ref().is_none_or(|regex| any(regex, &param.annotations))
+        && model.function.as_ref().is_none_or(|regex| regex.is_match(&function.name))
+        && model.function_annotation.as_ref().is_none_or(|regex| any(regex, &function.annotations))
+        && model
+            .class_annotation
+            .as_ref()
+            .is_none_or(|regex| any(regex, class.map_or(none, |class| &class.annotations)))
+        && model
+            .base
+            .as_ref()
+            .is_none_or(|regex| any(regex, class.map_or(none, |class| &class.bases)))
+}

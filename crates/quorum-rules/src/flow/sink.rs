@@ -1,0 +1,262 @@
+//! Where values do harm.
+
+use std::rc::Rc;
+
+use super::call::Given;
+use super::ir::{Expr, Function, Span};
+use super::machine::Machine;
+use super::tables::{ArgSelector, CallRule, CompiledTest};
+use super::value::{Key, Taint, Value};
+
+/// Something that a rule speaks about.
+#[derive(Debug)]
+pub(super) struct Hit {
+    /// The number of the call rule.
+    pub(super) call: usize,
+    pub(super) span: Span,
+    pub(super) confidence: f64,
+    pub(super) taint: Option<Rc<Taint>>,
+}
+
+impl Machine<'_> {
+    /// Looks whether rules speak about a call.
+    pub(super) fn check_call(&mut self, path: &str, given: &Given<'_>, span: Span) {
+        let numbers: Vec<usize> = self.tables.by_callee.find(path).copied().collect();
+        for number in numbers {
+            self.judge(number, given, span);
+        }
+    }
+
+    /// Looks whether rules speak about an assignment to a field.
+    pub(super) fn check_target(
+        &mut self,
+        object: &Expr,
+        name: &Rc<str>,
+        value: &Value,
+        span: Span,
+    ) {
+        if self.tables.by_target.words().next().is_none() && !self.tables.by_target.has_wild() {
+            return;
+        }
+        let object = self.eval(object);
+        let path = super::eval::joined_path(&object, name);
+        self.judge_assigned(&path, value, span);
+    }
+
+    /// The same for an element, such as `headers["X"]`.
+    pub(super) fn check_index_target(
+        &mut self,
+        object: &Expr,
+        key: &Value,
+        value: &Value,
+        span: Span,
+    ) {
+        let object = self.eval(object);
+        let name = key.as_text().unwrap_or("[]").to_owned();
+        let path = super::eval::joined_path(&object, &name);
+        self.judge_assigned(&path, value, span);
+        if key.as_text().is_some() {
+            let path = super::eval::joined_path(&object, "[]");
+            self.judge_assigned(&path, value, span);
+        }
+    }
+
+    /// The same for a plain name.
+    pub(super) fn check_name_target(&mut self, name: &Rc<str>, value: &Value, span: Span) {
+        self.judge_assigned(name, value, span);
+    }
+
+    fn judge_assigned(&mut self, path: &str, value: &Value, span: Span) {
+        let numbers: Vec<usize> = self.tables.by_target.find(path).copied().collect();
+        for number in numbers {
+            let given = Given {
+                this: Value::default(),
+                args: vec![(None, value.clone())],
+                texts: vec![
+                    self.text.get(span.start as usize..span.end as usize).unwrap_or_default(),
+                ],
+            };
+            self.judge(number, &given, span);
+        }
+    }
+
+    /// What a handler returns is sent to whoever asked.
+    pub(super) fn returned_from(&mut self, function: &Function) {
+        let numbers: Vec<usize> = self.tables.by_callee.find("return").copied().collect();
+        if numbers.is_empty() || function.annotations.is_empty() {
+            return;
+        }
+        let values = self.returned.clone();
+        for value in values {
+            let Some(taint) = value.any_taint() else { continue };
+            let span = taint.last.as_ref().map_or(taint.source.span, |last| last.span);
+            let text = function.annotations.join(" ");
+            for &number in &numbers {
+                let given = Given {
+                    this: Value::text(&text),
+                    args: vec![(None, value.clone())],
+                    texts: vec![""],
+                };
+                self.judge(number, &given, span);
+            }
+        }
+    }
+
+    fn judge(&mut self, number: usize, given: &Given<'_>, span: Span) {
+        let tables = self.tables;
+        let rule = &tables.calls[number];
+        if rule.file_has.as_ref().is_some_and(|regex| !regex.is_match(self.text))
+            || rule.file_lacks.as_ref().is_some_and(|regex| regex.is_match(self.text))
+            || !rule.values.iter().all(|test| holds(test, given, true))
+            || rule.unless.iter().any(|test| holds(test, given, false))
+            || !self.used_well(rule)
+        {
+            return;
+        }
+        let confidence = rule.shape().confidence.unwrap_or(rule.rule.confidence);
+        if rule.tainted.is_empty() {
+            self.hit(number, span, confidence, None);
+            return;
+        }
+        let worst = rule
+            .tainted
+            .iter()
+            .flat_map(|selector| select(selector, given))
+            .filter(|value| !(rule.positional && host_is_fixed(value)))
+            .filter_map(|value| value.harmful(rule.harm))
+            .reduce(|a, b| Taint::worse(Some(&a), Some(&b)).unwrap_or(a));
+        if let Some(taint) = worst {
+            let confidence = confidence * taint.source.strength * taint.certainty;
+            self.hit(number, span, confidence, Some(taint));
+        }
+    }
+
+    /// What the result is called, or the function around it, can tell what it is for.
+    fn used_well(&self, rule: &CallRule) -> bool {
+        if rule.used_as.is_none() && rule.not_used_as.is_none() {
+            return true;
+        }
+        let mut names = String::new();
+        if let Some(wanted) = &self.wanted {
+            names.push_str(wanted);
+        }
+        if let Some(function) = self.stack.last() {
+            names.push(' ');
+            names.push_str(&function.name);
+        }
+        rule.used_as.as_ref().is_none_or(|regex| regex.is_match(&names))
+            && rule.not_used_as.as_ref().is_none_or(|regex| !regex.is_match(&names))
+    }
+
+    fn hit(&mut self, call: usize, span: Span, confidence: f64, taint: Option<Rc<Taint>>) {
+        let rule = &self.tables.calls[call].rule.id;
+        let known = self.hits.iter_mut().find(|known| {
+            known.span.row == span.row && self.tables.calls[known.call].rule.id == *rule
+        });
+        match known {
+            Some(known) if known.confidence >= confidence => {}
+            Some(known) => *known = Hit { call, span, confidence, taint },
+            None => self.hits.push(Hit { call, span, confidence, taint }),
+        }
+    }
+}
+
+/// The values that a selector names.
+pub(super) fn select<'v>(selector: &ArgSelector, given: &'v Given<'_>) -> Vec<&'v Value> {
+    let plain = || given.args.iter().filter(|(name, _)| name.is_none()).map(|(_, value)| value);
+    let named = |wanted: &str| {
+        given
+            .args
+            .iter()
+            .filter(|(name, _)| name.as_deref() == Some(wanted))
+            .map(|(_, value)| value)
+            .next()
+            .or_else(|| in_options(given, wanted))
+    };
+    match selector {
+        ArgSelector::Position(at) => plain().nth(*at).into_iter().collect(),
+        ArgSelector::Name(name) => named(name).into_iter().collect(),
+        ArgSelector::Either(at, name) => {
+            named(name).or_else(|| plain().nth(*at)).into_iter().collect()
+        }
+        ArgSelector::From(at) => plain().skip(*at).collect(),
+        ArgSelector::This => vec![&given.this],
+        ArgSelector::Any => given.args.iter().map(|(_, value)| value).collect(),
+    }
+}
+
+/// Scripts pass named arguments as fields of an object.
+fn in_options<'v>(given: &'v Given<'_>, wanted: &str) -> Option<&'v Value> {
+    let key = Key::Text(Rc::from(wanted));
+    given.args.iter().find_map(|(_, value)| {
+        value.items.as_ref().filter(|items| !items.list).and_then(|items| items.known.get(&key))
+    })
+}
+
+fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
+    let values = select(&test.arg, given);
+    if let Some(present) = test.test.present
+        && values.is_empty() == present
+    {
+        return false;
+    }
+    if values.is_empty() {
+        return test.test.present == Some(false)
+            || (all && test.not_matches.is_some() && test.matches.is_none());
+    }
+    let texts = || match &test.arg {
+        ArgSelector::Position(at) | ArgSelector::Either(at, _) => {
+            given.texts.get(*at).copied().unwrap_or_default().to_owned()
+        }
+        _ => given.texts.join(", "),
+    };
+    if test.text.as_ref().is_some_and(|regex| !regex.is_match(&texts())) {
+        return false;
+    }
+    let one = |value: &&Value| {
+        let printed = value.printed();
+        test.matches
+            .as_ref()
+            .is_none_or(|regex| printed.as_deref().is_some_and(|text| regex.is_match(text)))
+            && test
+                .not_matches
+                .as_ref()
+                .is_none_or(|regex| printed.as_deref().is_none_or(|text| !regex.is_match(text)))
+            && test.test.constant.is_none_or(|wanted| is_known(value) == wanted)
+            && test.test.tainted.is_none_or(|wanted| value.any_taint().is_some() == wanted)
+            && test.test.below.is_none_or(|limit| match &value.constant {
+                Some(super::ir::Const::Int(number)) => *number < limit,
+                _ => false,
+            })
+            && test
+                .from
+                .as_ref()
+                .is_none_or(|regex| value.path.as_deref().is_some_and(|path| regex.is_match(path)))
+    };
+    values.iter().any(one)
+}
+
+/// Whether a value is known as a whole.
+fn is_known(value: &Value) -> bool {
+    value.constant.is_some()
+        || value.items.as_ref().is_some_and(|items| {
+            value.taint.is_none() && !items.known.is_empty() && items.known.values().all(is_known)
+        })
+}
+
+/// Whether an address begins with a host that the code itself names, or is a path on this one.
+fn host_is_fixed(value: &Value) -> bool {
+    let Some(prefix) = value.prefix.as_deref() else { return false };
+    if let Some((_, rest)) = prefix.split_once("://") {
+        return rest.contains(['/', '?', '#']);
+    }
+    prefix.starts_with('/')
+        && prefix.len() > 1
+        && !prefix.starts_with("//")
+        && !prefix.starts_with("/\\")
+}
+
+/// The text of an argument.
+pub(super) fn text_of<'t>(text: &'t str, expr: &Expr) -> &'t str {
+    text.get(expr.span.start as usize..expr.span.end as usize).unwrap_or_default()
+}

@@ -1,0 +1,248 @@
+//! Findings across runs: what is new, what persists, what is gone, what was set aside.
+//!
+//! Decisions are in [`judge`] and [`converge`], which know nothing of the database.
+
+pub mod converge;
+pub mod dismissal;
+pub mod judge;
+pub mod region;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use quorum_model::finding::FindingState;
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+
+use crate::database::{Database, from_column, to_column};
+use crate::error::StoreError;
+use dismissal::{Dismissal, Dismissals};
+use judge::{Entry, Judgement, Review, fingerprints, judge};
+use region::Anchors;
+
+/// The ledger of a repository.
+#[derive(Debug)]
+pub struct Ledger {
+    database: Database,
+}
+
+/// A round of reviews of one change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Round {
+    /// Its number, from 1.
+    pub number: u32,
+    /// The revision that the round before it reviewed.
+    pub last_head: Option<String>,
+}
+
+impl Ledger {
+    /// Opens the ledger of the repository at `root`.
+    pub fn open(root: &Path) -> Result<Self, StoreError> {
+        Ok(Self { database: Database::open(root)? })
+    }
+
+    /// Says where the findings of a review stand. `shared` are the dismissals of the committed file,
+    /// from where policy is read. Nothing is recorded.
+    pub fn judge(
+        &self,
+        review: &Review<'_>,
+        shared: Vec<Dismissal>,
+    ) -> Result<Judgement, StoreError> {
+        let known = self.database.read(|connection| known(connection, review))?;
+        let mut dismissals = self.dismissals()?;
+        dismissals.add(shared);
+        Ok(judge(review, &known, &dismissals))
+    }
+
+    /// Records a review and what was said to it. Recording it again changes nothing.
+    pub fn record(&mut self, review: &Review<'_>, judgement: &Judgement) -> Result<(), StoreError> {
+        self.database.write(|transaction| {
+            for (finding, judged) in review.findings.iter().zip(&judgement.findings) {
+                let text = (review.text)(&finding.file);
+                let anchors = text.map(|text| {
+                    Anchors::around(&text, finding.line, finding.end_line.max(finding.line))
+                });
+                let mut finding = finding.clone();
+                finding.state = judged.state;
+                put(transaction, review.run, &finding, &anchors.unwrap_or_default(), judged.entry)?;
+            }
+            let mut resolve = transaction.prepare_cached(
+                "UPDATE entries SET resolved_run = ?2 WHERE id = ?1 AND resolved_run IS NULL",
+            )?;
+            for gone in &judgement.gone {
+                if gone.finding.state == FindingState::Resolved {
+                    resolve.execute(params![gone.entry, review.run])?;
+                }
+            }
+            if let Some(series) = review.series {
+                add_round(transaction, series, review)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The round that the review of `run` is, or would be if it is not recorded yet.
+    pub fn round(&self, series: &str, run: &str) -> Result<Round, StoreError> {
+        self.database.read(|connection| {
+            let own: Option<u32> = connection
+                .query_row(
+                    "SELECT round FROM rounds WHERE series = ?1 AND run = ?2",
+                    params![series, run],
+                    |row| row.get(0),
+                )
+                .optional()?;
+            let number = match own {
+                Some(round) => round,
+                None => last_round(connection, series)? + 1,
+            };
+            let last_head: Option<Option<String>> = connection
+                .query_row(
+                    "SELECT head FROM rounds WHERE series = ?1 AND round = ?2",
+                    params![series, number.saturating_sub(1)],
+                    |row| row.get(0),
+                )
+                .optional()?;
+            Ok(Round { number, last_head: last_head.flatten() })
+        })
+    }
+
+    /// Sets a finding aside, or refutes it.
+    pub fn dismiss(&mut self, dismissal: &Dismissal) -> Result<(), StoreError> {
+        self.database.write(|transaction| {
+            transaction.execute(
+                "INSERT OR REPLACE INTO dismissals (fingerprint, dismissal) VALUES (?1, ?2)",
+                params![dismissal.fingerprint, to_column(dismissal)?],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Takes a finding up again; false if it was not set aside here.
+    pub fn restore(&mut self, fingerprint: &str) -> Result<bool, StoreError> {
+        self.database.write(|transaction| {
+            let sql = "DELETE FROM dismissals WHERE fingerprint = ?1";
+            Ok(transaction.execute(sql, [fingerprint])? > 0)
+        })
+    }
+
+    /// Everything that was set aside here.
+    pub fn dismissals(&self) -> Result<Dismissals, StoreError> {
+        self.database.read(|connection| {
+            let mut statement = connection.prepare_cached("SELECT dismissal FROM dismissals")?;
+            let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
+            let mut all = Dismissals::default();
+            for row in rows {
+                all.add([from_column::<Dismissal>(&row?)?]);
+            }
+            Ok(all)
+        })
+    }
+}
+
+/// The entries that a review can meet: those with a fingerprint of its findings, and the open ones
+/// in its files.
+fn known(connection: &Connection, review: &Review<'_>) -> rusqlite::Result<Vec<Entry>> {
+    let mut ids = BTreeSet::new();
+    let mut by_fingerprint =
+        connection.prepare_cached("SELECT entry FROM fingerprints WHERE fingerprint = ?1")?;
+    for fingerprint in review.findings.iter().flat_map(fingerprints) {
+        ids.extend(by_fingerprint.query_row([fingerprint], |row| row.get::<_, i64>(0)).optional()?);
+    }
+    let mut by_file = connection
+        .prepare_cached("SELECT id FROM entries WHERE file = ?1 AND resolved_run IS NULL")?;
+    let files = review.scope.files.iter();
+    for path in files.flat_map(|file| std::iter::once(&file.path).chain(&file.old_path)) {
+        for id in by_file.query_map([&**path], |row| row.get(0))? {
+            ids.insert(id?);
+        }
+    }
+    let mut by_run = connection.prepare_cached("SELECT id FROM entries WHERE resolved_run = ?1")?;
+    for id in by_run.query_map([review.run], |row| row.get(0))? {
+        ids.insert(id?);
+    }
+    ids.into_iter().map(|id| entry(connection, id)).collect()
+}
+
+fn entry(connection: &Connection, id: i64) -> rusqlite::Result<Entry> {
+    let mut statement =
+        connection.prepare_cached("SELECT fingerprint FROM fingerprints WHERE entry = ?1")?;
+    let fingerprints = statement.query_map([id], |row| row.get(0))?;
+    let fingerprints = fingerprints.collect::<rusqlite::Result<_>>()?;
+    let mut statement = connection.prepare_cached(
+        "SELECT finding, anchors, first_run, resolved_run FROM entries WHERE id = ?1",
+    )?;
+    statement.query_row([id], |row| {
+        Ok(Entry {
+            id,
+            fingerprints,
+            finding: from_column(&row.get::<_, String>(0)?)?,
+            anchors: from_column(&row.get::<_, String>(1)?)?,
+            first_run: row.get(2)?,
+            resolved_run: row.get(3)?,
+        })
+    })
+}
+
+fn put(
+    transaction: &Transaction<'_>,
+    run: &str,
+    finding: &quorum_model::finding::Finding,
+    anchors: &Anchors,
+    known: Option<i64>,
+) -> rusqlite::Result<()> {
+    let (text, anchors) = (to_column(finding)?, to_column(anchors)?);
+    // A review beside this one may have been faster.
+    let known = match known {
+        Some(id) => Some(id),
+        None => transaction
+            .prepare_cached("SELECT entry FROM fingerprints WHERE fingerprint = ?1")?
+            .query_row([&finding.fingerprint], |row| row.get(0))
+            .optional()?,
+    };
+    let id = if let Some(id) = known {
+        transaction
+            .prepare_cached(
+                "UPDATE entries SET file = ?2, finding = ?3, anchors = ?4, last_run = ?5,
+                     first_run = CASE WHEN resolved_run IS NULL THEN first_run ELSE ?5 END,
+                     resolved_run = NULL
+                 WHERE id = ?1",
+            )?
+            .execute(params![id, finding.file, text, anchors, run])?;
+        id
+    } else {
+        transaction
+            .prepare_cached(
+                "INSERT INTO entries (file, finding, anchors, first_run, last_run)
+                 VALUES (?1, ?2, ?3, ?4, ?4)",
+            )?
+            .execute(params![finding.file, text, anchors, run])?;
+        transaction.last_insert_rowid()
+    };
+    let mut name = transaction.prepare_cached(
+        "INSERT OR IGNORE INTO fingerprints (fingerprint, entry) VALUES (?1, ?2)",
+    )?;
+    for fingerprint in fingerprints(finding) {
+        name.execute(params![fingerprint, id])?;
+    }
+    Ok(())
+}
+
+fn last_round(connection: &Connection, series: &str) -> rusqlite::Result<u32> {
+    let sql = "SELECT coalesce(max(round), 0) FROM rounds WHERE series = ?1";
+    connection.query_row(sql, [series], |row| row.get(0))
+}
+
+fn add_round(
+    transaction: &Transaction<'_>,
+    series: &str,
+    review: &Review<'_>,
+) -> rusqlite::Result<()> {
+    let round = last_round(transaction, series)? + 1;
+    transaction.execute(
+        "INSERT OR IGNORE INTO rounds (series, round, run, head, at) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![series, round, review.run, review.scope.head, review.at.to_string()],
+    )?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+//! The embedded reviewers on the files of a plan.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use indicatif::ProgressBar;
+use quorum_model::outcome::AgentOutcome;
+use quorum_model::plan::Plan;
+use quorum_model::scope::{FileEntry, Flag};
+use quorum_rules::{LineSet, Side, SourceFile, Sources};
+use quorum_scope::content::{Content, Contents};
+use quorum_scope::files::RawFile;
+use quorum_scope::snapshot::Snapshot;
+use quorum_scope::versions;
+
+use crate::workspace::Workspace;
+
+/// Reviews the files of `plan`, which `files` are in the same order, with the embedded rules.
+pub(crate) fn review(
+    run: &str,
+    plan: &Plan,
+    files: &[RawFile],
+    workspace: &Workspace,
+    bar: &ProgressBar,
+) -> Vec<AgentOutcome> {
+    let repository = workspace.repository.as_ref();
+    let contents = Contents::new(repository);
+    let around = Around(Snapshot::new(repository, &workspace.target));
+    let unread = Mutex::new(BTreeSet::new());
+    let load = |number: usize| {
+        let (entry, raw) = (plan.scope.files.get(number)?, files.get(number)?);
+        bar.inc(1);
+        match contents.read(raw) {
+            Ok(Content::Unreadable(_)) | Err(_) => {
+                if let Ok(mut unread) = unread.lock() {
+                    unread.insert(entry.path.to_string());
+                }
+                None
+            }
+            Ok(content) => source(entry, raw, content),
+        }
+    };
+    let review = quorum_rules::review(files.len(), &load, &around);
+    let unread = unread.into_inner().unwrap_or_default();
+    quorum_dispatch::outcomes(run, plan, review, &unread)
+}
+
+/// The file as the rules read it; absent where there is no text.
+fn source(entry: &FileEntry, raw: &RawFile, content: Content) -> Option<SourceFile> {
+    let no_text = [Flag::Binary, Flag::Symlink, Flag::Submodule];
+    if entry.flags.iter().any(|flag| no_text.contains(flag)) {
+        return None;
+    }
+    let versions = versions::of(raw, content);
+    let text = |bytes: Vec<u8>| Arc::<str>::from(String::from_utf8_lossy(&bytes));
+    Some(SourceFile {
+        entry: entry.clone(),
+        head: versions.head.map(text),
+        base: versions.base.map(text),
+        added: versions.added.map(LineSet::from_ranges),
+        removed: LineSet::from_ranges(versions.removed),
+    })
+}
+
+/// The repository around the change.
+struct Around(Snapshot);
+
+impl Sources for Around {
+    fn read(&self, path: &str, side: Side) -> Option<Arc<str>> {
+        match side {
+            Side::Head => self.0.head(path),
+            Side::Base => self.0.base(path),
+        }
+    }
+
+    fn paths(&self) -> &[String] {
+        self.0.paths()
+    }
+}

@@ -1,0 +1,127 @@
+//! The whole way: from a change to a verdict, offline.
+
+use serde_json::Value;
+
+use crate::sandbox::{Sandbox, text};
+
+const CONFLICT: &str = "fn a() {}\n<<<<<<< ours\nfn b() {}\n=======\nfn c() {}\n>>>>>>> theirs\n";
+
+fn review(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
+    let mut all = vec!["review", "--format", "json"];
+    all.extend(arguments);
+    let output = sandbox.quorum(&all);
+    let code = output.status.code().expect("it was not killed");
+    let result = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("no result: {}", text(&output.stderr)));
+    (code, result)
+}
+
+#[test]
+fn a_sound_change_is_approved_and_every_file_is_covered() {
+    let sandbox = Sandbox::new();
+    sandbox.write("src/lib.rs", "/// One.\npub fn one() -> u32 {\n    1\n}\n");
+    let (code, result) = review(&sandbox, &[]);
+    assert_eq!((code, &result["verdict"]), (0, &Value::from("APPROVED")), "{result:#}");
+    assert_eq!(result["exit_code"], 0);
+    assert_eq!(result["coverage"]["uncovered"], Value::Array(Vec::new()));
+    let files = result["coverage"]["files"].as_array().expect("a list");
+    assert_eq!(files.len(), 1);
+}
+
+#[test]
+fn a_defect_is_reported_with_its_lines_and_fails() {
+    let sandbox = Sandbox::new();
+    sandbox.write("src/lib.rs", CONFLICT);
+    let (code, result) = review(&sandbox, &[]);
+    assert_eq!(code, 1, "{result:#}");
+    let finding = &result["findings"][0];
+    assert_eq!(finding["rule"], "generic.merge-conflict");
+    assert_eq!((&finding["line"], &finding["end_line"]), (&Value::from(2), &Value::from(6)));
+    assert_eq!(finding["agents"][0], "code-quality-reviewer");
+}
+
+#[test]
+fn what_the_change_does_not_touch_is_not_reported() {
+    let sandbox = Sandbox::new();
+    sandbox.write("src/lib.rs", format!("{CONFLICT}\n\n\n\n\n\n\n\nfn z() {{}}\n"));
+    sandbox.commit("a conflict from long ago");
+    sandbox.write("src/lib.rs", format!("{CONFLICT}\n\n\n\n\n\n\n\nfn z() {{ a() }}\n"));
+    let (code, result) = review(&sandbox, &["--unstaged"]);
+    assert_eq!((code, &result["findings"]), (0, &Value::Array(Vec::new())), "{result:#}");
+}
+
+#[test]
+fn a_veto_is_ignored_only_with_a_reason_and_stays_in_the_report() {
+    let sandbox = Sandbox::new();
+    sandbox.write("src/lib.rs", CONFLICT);
+    let (code, result) = review(&sandbox, &["--ignore-vetos", "demonstration branch"]);
+    assert_eq!((code, &result["verdict"]), (0, &Value::from("ADVISORY")), "{result:#}");
+    assert_eq!(result["findings"].as_array().map(Vec::len), Some(1));
+    let refused = sandbox.quorum(&["review", "--ignore-vetos", ""]);
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn a_run_is_on_disk_when_the_command_ends() {
+    let sandbox = Sandbox::new();
+    sandbox.write("src/lib.rs", CONFLICT);
+    let (_, result) = review(&sandbox, &[]);
+    let run = sandbox.root().join(".quorum/runs").join(result["run"].as_str().expect("an id"));
+    for name in ["plan.json", "journal.jsonl", "result.json", "findings.json", "coverage.json"] {
+        assert!(run.join(name).is_file(), "{name}");
+    }
+    let written = std::fs::read(run.join("result.json")).expect("it is there");
+    let written: Value = serde_json::from_slice(&written).expect("it is JSON");
+    assert_eq!(written, result);
+    assert_eq!(sandbox.git(&["status", "--porcelain"]).trim(), "M src/lib.rs");
+}
+
+#[test]
+fn a_diff_is_reviewed_without_a_repository() {
+    let sandbox = Sandbox::bare_folder();
+    let header = "--- a/x.rs\n+++ b/x.rs\n@@ -1,1 +1,6 @@\n fn a() {}\n";
+    let added: String = CONFLICT.lines().skip(1).map(|line| ["+", line, "\n"].concat()).collect();
+    sandbox.write("change.patch", [header, &added].concat());
+    let (code, result) = review(&sandbox, &["--diff", "change.patch"]);
+    assert_eq!(code, 1, "{result:#}");
+    assert_eq!(result["findings"][0]["line"], 2);
+    assert!(!sandbox.root().join(".quorum").exists());
+}
+
+#[test]
+fn an_engine_that_is_not_there_is_not_replaced_in_silence() {
+    let sandbox = Sandbox::new();
+    sandbox.write("src/lib.rs", CONFLICT);
+    let output = sandbox.quorum(&["review", "--provider", "carrier-pigeon", "--model", "m"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stdout).is_empty());
+}
+
+#[test]
+fn a_team_reviewer_without_rules_is_no_approval() {
+    let sandbox = Sandbox::new();
+    let agent = "---\nname: schema-reviewer\nfocus: our schema rules\nbase_budget: 2048\nveto: true\n\
+                 domain:\n  kinds: [code]\ncategories: [schema]\n---\nLook.\n";
+    sandbox.write(".quorum/agents/schema-reviewer.md", agent);
+    sandbox.commit("a reviewer of our own");
+    sandbox.write("src/lib.rs", "pub fn two() {}\n");
+    let (code, result) = review(&sandbox, &["--agents", "schema", "--unstaged"]);
+    assert_eq!((code, &result["verdict"]), (2, &Value::from("INCOMPLETE")), "{result:#}");
+}
+
+#[test]
+fn the_same_change_gives_the_same_bytes_with_any_number_of_threads() {
+    let sandbox = Sandbox::new();
+    for number in 0..40 {
+        sandbox.write(&format!("src/f{number}.rs"), CONFLICT);
+    }
+    let run = |threads: &str| {
+        let output = sandbox.quorum_with(&["review", "--format", "json"], |command| {
+            command.env("RAYON_NUM_THREADS", threads);
+        });
+        let mut result: Value = serde_json::from_slice(&output.stdout).expect("a result");
+        result["run"] = Value::Null;
+        result.to_string()
+    };
+    assert_eq!(run("1"), run("4"));
+}
