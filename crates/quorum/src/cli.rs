@@ -89,8 +89,28 @@ Examples:
   quorum search 'retry with backoff' --lang go --path 'internal/**' --budget 2000
   quorum search --regex 'TODO|FIXME' --path src --limit 100")]
     Search(SearchArgs),
-    /// List what a file declares
+    /// List what a file declares, or what it refers to
     Symbols(SymbolsArgs),
+    /// Print the signatures of a file, for a reader who has no room for all of it
+    Summary(SummaryArgs),
+    /// Find out who calls a function, or who uses a type
+    #[command(after_help = "\
+Names are compared; types are not inferred. Where a name is declared more than once, calls that could
+mean another declaration are listed apart.
+
+Examples:
+  quorum callers parse_config
+  quorum callers Config.load --format json")]
+    Callers(CallersArgs),
+    /// Print the most central symbols of the repository, within a token budget
+    #[command(after_help = "\
+Every file votes for the symbols that it refers to; the votes of files that are themselves referred to
+count more. Tests and vendored code do not vote.
+
+Examples:
+  quorum map --budget 2000
+  quorum map --budget 500 --format json")]
+    Map(MapArgs),
     /// List the reviewers, or show one, or say who would review a file
     Agents(AgentsArgs),
     /// List the rules of the embedded reviewers, show one, or run the cases inside them
@@ -399,9 +419,49 @@ pub(crate) enum ContentName {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct SummaryArgs {
+    /// The file
+    pub(crate) file: String,
+    /// The most tokens; what is private and what is nested goes first
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) budget: Option<u64>,
+    /// Answer from the index as it is, without a look at what changed
+    #[arg(long)]
+    pub(crate) no_update: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CallersArgs {
+    /// The name; `Type.name` or `Type::name` where it is not unique
+    pub(crate) symbol: String,
+    /// Answer from the index as it is, without a look at what changed
+    #[arg(long)]
+    pub(crate) no_update: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct MapArgs {
+    /// The most tokens
+    #[arg(long, value_name = "TOKENS", default_value_t = 2000)]
+    pub(crate) budget: u64,
+    /// Answer from the index as it is, without a look at what changed
+    #[arg(long)]
+    pub(crate) no_update: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct SymbolsArgs {
     /// The file
     pub(crate) file: String,
+    /// List what the file imports and which symbols of the repository it uses
+    #[arg(long)]
+    pub(crate) references: bool,
     /// Answer from the index as it is, without a look at what changed
     #[arg(long)]
     pub(crate) no_update: bool,
