@@ -7,6 +7,7 @@ pub(crate) mod eval;
 mod ingest;
 mod memory;
 mod plan;
+mod report;
 mod resume;
 mod review;
 mod runs;
@@ -37,6 +38,7 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Verdicts(arguments) => verdicts::run(cli, arguments),
         Command::Show(arguments) => show::run(cli, arguments),
         Command::Runs(arguments) => runs::run(cli, arguments),
+        Command::Report(arguments) => report::run(cli, arguments),
         Command::Resume { run, output } => resume::run(cli, run, output),
         Command::Ingest(arguments) => ingest::run(cli, arguments),
         Command::Memory(arguments) => memory::run(cli, arguments),
