@@ -4,6 +4,7 @@ mod agents;
 mod config;
 mod dismiss;
 pub(crate) mod eval;
+mod index;
 mod ingest;
 mod memory;
 mod plan;
@@ -11,8 +12,10 @@ mod report;
 mod resume;
 mod review;
 mod runs;
+mod search;
 mod show;
 mod size;
+mod symbols;
 mod verdicts;
 
 use std::io::Write as _;
@@ -32,6 +35,9 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Plan(arguments) => plan::run(cli, arguments),
         Command::Review(arguments) => review::run(cli, arguments),
         Command::Size(arguments) => size::run(cli, arguments),
+        Command::Index(arguments) => index::run(cli, arguments),
+        Command::Search(arguments) => search::run(cli, arguments),
+        Command::Symbols(arguments) => symbols::run(cli, arguments),
         Command::Agents(arguments) => agents::run(cli, arguments),
         Command::Config(arguments) => config::run(cli, arguments),
         Command::Eval(arguments) => eval::run(cli, arguments),

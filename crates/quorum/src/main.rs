@@ -10,6 +10,7 @@ mod embedded;
 mod failure;
 mod gather;
 mod history;
+mod indexing;
 mod kept;
 mod output;
 mod policy;
@@ -21,6 +22,7 @@ mod reports;
 mod request;
 mod settings;
 mod stdin;
+mod tree;
 mod workspace;
 
 use std::process::ExitCode;
