@@ -1,11 +1,13 @@
 //! The arguments, and the help that teaches them.
 
+mod report;
 mod runs;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use report::{ReportArgs, ResultArgs, ResultFormat};
 pub(crate) use runs::{
     DismissArgs, IngestArgs, MemoryAction, MemoryArgs, RunsAction, RunsArgs, ShowArgs, VerdictsArgs,
 };
@@ -53,7 +55,7 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Review a change: scope, plan, reviewers, verdict
     #[command(after_help = SCOPE_HELP)]
-    Review(ChangeArgs),
+    Review(ReviewArgs),
     /// Say what a review would look at, who would do it, and what it could cost; send nothing
     #[command(after_help = SCOPE_HELP)]
     Plan(ChangeArgs),
@@ -142,13 +144,22 @@ opens only what needs a look:
     Show(ShowArgs),
     /// List, show or remove the runs that are kept in .quorum/runs
     Runs(RunsArgs),
+    /// Print the result of a finished run, in any format
+    #[command(after_help = "\
+Examples:
+  quorum report --open                        the last review in the browser
+  quorum report --format sarif -o out.sarif   for code scanning
+  quorum report 20260302 --format markdown    an earlier run, for a comment
+
+The exit code is the run's own: 0 approved, 1 changes requested or blocked, 2 incomplete.")]
+    Report(ReportArgs),
     /// Go on with a review that was killed or interrupted
     Resume {
         /// The run: an id, the beginning of one, or `latest`
         #[arg(default_value = "latest")]
         run: String,
         #[command(flatten)]
-        output: OutputArgs,
+        output: ResultArgs,
     },
     /// Take findings of other tools and agents into a run
     #[command(after_help = "\
@@ -326,6 +337,16 @@ pub(crate) struct ChangeArgs {
     pub(crate) run: RunArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReviewArgs {
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) output: ResultArgs,
 }
 
 #[derive(Args, Debug)]

@@ -9,6 +9,7 @@ mod ingest;
 mod memory;
 mod plan;
 mod post;
+mod report;
 pub(crate) mod replay;
 mod resume;
 mod review;
@@ -50,6 +51,7 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Verdicts(arguments) => verdicts::run(cli, arguments),
         Command::Show(arguments) => show::run(cli, arguments),
         Command::Runs(arguments) => runs::run(cli, arguments),
+        Command::Report(arguments) => report::run(cli, arguments),
         Command::Resume { run, output } => resume::run(cli, run, output),
         Command::Ingest(arguments) => ingest::run(cli, arguments),
         Command::Replay(arguments) => replay::run(cli, arguments),

@@ -7,7 +7,7 @@ use quorum_model::agent::Agent;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_model::result::ReviewResult;
-use quorum_store::{Clock, Run, StoreError};
+use quorum_store::{Clock, Run, RunSummary, StoreError};
 
 use crate::commands::replay::ROSTER;
 use crate::failure::Failure;
@@ -59,6 +59,11 @@ impl Recorder {
 
     fn nowhere() -> Self {
         Self { run: None, root: None }
+    }
+
+    /// The run as it is on disk, where it is kept.
+    pub(crate) fn kept(&self) -> Option<RunSummary> {
+        Run::find(self.root.as_deref()?, self.run.as_ref()?.id()).ok()
     }
 
     /// The root of the repository that keeps the run.
