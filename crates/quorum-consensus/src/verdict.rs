@@ -34,7 +34,7 @@ pub(crate) fn of_agent(
         let mut vetoed = false;
         for member in cluster.members.iter().filter(|member| member.seat == index) {
             worst = worst.max(Some(member.severity));
-            if let Some(criterion) = seat.veto(member.severity, &member.source.category)
+            if let Some(criterion) = seat.veto(member.severity, member.source)
                 && !vetoed
             {
                 vetoed = true;

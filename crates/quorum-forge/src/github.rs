@@ -1,6 +1,7 @@
 //! GitHub and GitHub Enterprise.
 
 mod files;
+mod write;
 
 use reqwest::Url;
 use serde::Deserialize;
@@ -8,6 +9,7 @@ use serde::Deserialize;
 use self::files::{File, has_next};
 use crate::error::ForgeError;
 use crate::http::{Http, Request};
+use crate::post::{Amendment, Comment, Dialect, Light, Note, Posted, Rehearsed};
 use crate::repository::Repository;
 use crate::{Forge, PullRequest, PullRequestDiff};
 
@@ -43,9 +45,10 @@ impl Forge for GitHub {
             labels: pull.labels.into_iter().map(|label| label.name).collect(),
             author: pull.user.map(|user| user.login).unwrap_or_default(),
             base_ref: pull.base.name,
-            base_sha: self.http.commit(pull.base.sha, &subject)?,
+            base_sha: self.http.commit(pull.base.sha.clone(), &subject)?,
             head_ref: pull.head.name,
             head_sha: self.http.commit(pull.head.sha, &subject)?,
+            start_sha: self.http.commit(pull.base.sha, &subject)?,
             from_fork,
             url: pull.html_url,
         })
@@ -63,6 +66,47 @@ impl Forge for GitHub {
             Err(ForgeError::Rejected { status: 406, .. }) => self.diff_of_files(number, &subject),
             Err(error) => Err(error),
         }
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::GitHub
+    }
+
+    fn posted(&self, number: u64) -> Result<Posted, ForgeError> {
+        self.read_posted(number)
+    }
+
+    fn comment(
+        &self,
+        request: &PullRequest,
+        comments: &[Comment],
+    ) -> Result<Vec<usize>, ForgeError> {
+        self.write_comments(request, comments)
+    }
+
+    fn amend(&self, request: &PullRequest, amendment: &Amendment) -> Result<(), ForgeError> {
+        self.write_amendment(request, amendment)
+    }
+
+    fn summarise(
+        &self,
+        request: &PullRequest,
+        known: Option<&Note>,
+        body: &str,
+    ) -> Result<(), ForgeError> {
+        self.write_summary(request, known, body)
+    }
+
+    fn light(&self, request: &PullRequest, light: &Light) -> Result<(), ForgeError> {
+        self.write_light(request, light)
+    }
+
+    fn rehearse(&self) {
+        self.http.rehearse();
+    }
+
+    fn rehearsed(&self) -> Vec<Rehearsed> {
+        self.http.rehearsed()
     }
 }
 

@@ -1,6 +1,7 @@
 //! GitLab.
 
 mod diffs;
+mod write;
 
 use reqwest::Url;
 use reqwest::header::HeaderMap;
@@ -9,6 +10,7 @@ use serde::Deserialize;
 use self::diffs::Entry;
 use crate::error::ForgeError;
 use crate::http::{Http, Request};
+use crate::post::{Amendment, Comment, Dialect, Light, Note, Posted, Rehearsed};
 use crate::repository::Repository;
 use crate::{Forge, PullRequest, PullRequestDiff};
 
@@ -48,6 +50,7 @@ impl Forge for GitLab {
             // A source that is gone was another project.
             from_fork: merge.source_project_id != Some(merge.target_project_id),
             url: merge.web_url,
+            start_sha: self.http.commit(refs.start_sha, &subject)?,
         })
     }
 
@@ -60,6 +63,47 @@ impl Forge for GitLab {
             return Err(self.truncated(subject, listed));
         }
         Ok(diff)
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::GitLab
+    }
+
+    fn posted(&self, number: u64) -> Result<Posted, ForgeError> {
+        self.read_posted(number)
+    }
+
+    fn comment(
+        &self,
+        request: &PullRequest,
+        comments: &[Comment],
+    ) -> Result<Vec<usize>, ForgeError> {
+        self.write_comments(request, comments)
+    }
+
+    fn amend(&self, request: &PullRequest, amendment: &Amendment) -> Result<(), ForgeError> {
+        self.write_amendment(request, amendment)
+    }
+
+    fn summarise(
+        &self,
+        request: &PullRequest,
+        known: Option<&Note>,
+        body: &str,
+    ) -> Result<(), ForgeError> {
+        self.write_summary(request, known, body)
+    }
+
+    fn light(&self, request: &PullRequest, light: &Light) -> Result<(), ForgeError> {
+        self.write_light(request, light)
+    }
+
+    fn rehearse(&self) {
+        self.http.rehearse();
+    }
+
+    fn rehearsed(&self) -> Vec<Rehearsed> {
+        self.http.rehearsed()
     }
 }
 
@@ -150,4 +194,5 @@ struct Author {
 struct DiffRefs {
     base_sha: String,
     head_sha: String,
+    start_sha: String,
 }

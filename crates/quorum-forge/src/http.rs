@@ -1,18 +1,21 @@
 //! Requests with a limit on everything: time, size, attempts, and where a token may go.
 
 use std::fmt;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue, LOCATION};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, Method, Response, Url};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::sleep;
 
 use crate::address::{authority, is_loopback, is_protected};
 use crate::credential::Credential;
 use crate::error::{ForgeError, Peer};
+use crate::post::Rehearsed;
 use crate::status::{Refusal, message, retry_after};
 
 /// The most that a request may take.
@@ -26,6 +29,8 @@ pub(crate) struct Limits {
     pub(crate) backoff: Duration,
     /// The longest pause, whatever the host asks for.
     pub(crate) longest_pause: Duration,
+    /// The longest wait before a text is sent again that the host refused as too many at once.
+    pub(crate) longest_wait: Duration,
     /// Bytes of one answer, and of a diff that is made of several.
     pub(crate) body: usize,
 }
@@ -37,6 +42,7 @@ impl Default for Limits {
             attempts: 3,
             backoff: Duration::from_millis(500),
             longest_pause: Duration::from_secs(5),
+            longest_wait: Duration::from_secs(120),
             body: 64 * 1024 * 1024,
         }
     }
@@ -73,6 +79,8 @@ pub(crate) struct Http {
     peer: Peer,
     credential: Option<Credential>,
     limits: Limits,
+    /// What would have been sent, while nothing is.
+    rehearsal: Mutex<Option<Vec<Rehearsed>>>,
 }
 
 impl fmt::Debug for Http {
@@ -117,7 +125,8 @@ impl Http {
         let client = builder.build().map_err(|error| failed(root_cause(&error)))?;
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| failed(error.to_string()))?;
-        Ok(Self { runtime, client, base, peer, credential, limits })
+        let rehearsal = Mutex::default();
+        Ok(Self { runtime, client, base, peer, credential, limits, rehearsal })
     }
 
     /// Who is asked.
@@ -137,6 +146,58 @@ impl Http {
     /// Asks, and waits for the whole answer.
     pub(crate) fn get(&self, request: &Request<'_>) -> Result<Answer, ForgeError> {
         self.runtime.block_on(self.attempts(request))
+    }
+
+    /// Sends JSON, once: what a host may have done must not be done twice. Only a refusal for
+    /// too many requests is waited out, because then nothing was done.
+    pub(crate) fn send(
+        &self,
+        method: Method,
+        request: &Request<'_>,
+        body: &Value,
+    ) -> Result<Answer, ForgeError> {
+        if let Ok(mut rehearsal) = self.rehearsal.lock()
+            && let Some(calls) = rehearsal.as_mut()
+        {
+            let url = request.url.to_string();
+            calls.push(Rehearsed { method: method.to_string(), url, body: body.clone() });
+            return Ok(Answer { headers: HeaderMap::new(), body: b"{}".to_vec() });
+        }
+        self.runtime.block_on(self.send_patiently(&method, request, body))
+    }
+
+    /// From here on nothing is sent but questions.
+    pub(crate) fn rehearse(&self) {
+        if let Ok(mut rehearsal) = self.rehearsal.lock() {
+            rehearsal.get_or_insert_default();
+        }
+    }
+
+    /// What was not sent.
+    pub(crate) fn rehearsed(&self) -> Vec<Rehearsed> {
+        let calls = self.rehearsal.lock().ok();
+        calls.and_then(|calls| calls.clone()).unwrap_or_default()
+    }
+
+    async fn send_patiently(
+        &self,
+        method: &Method,
+        request: &Request<'_>,
+        body: &Value,
+    ) -> Result<Answer, ForgeError> {
+        let mut attempt = 1;
+        loop {
+            let sent = self.client.request(method.clone(), request.url.clone());
+            let sent = sent.header(ACCEPT, request.accept).json(body).send();
+            let response = sent.await.map_err(|error| self.broken(&error))?;
+            let asked = retry_after(response.headers());
+            let refused = matches!(response.status().as_u16(), 403 | 429);
+            match asked.filter(|pause| refused && *pause <= self.limits.longest_wait) {
+                Some(pause) if attempt < self.limits.attempts => sleep(pause).await,
+                _ => return self.finish(response, request.subject, attempt).await,
+            }
+            attempt += 1;
+        }
     }
 
     /// Asks for JSON.

@@ -16,6 +16,7 @@ mod gitlab;
 mod hint;
 mod http;
 mod patch;
+pub mod post;
 mod quote;
 mod remote;
 mod repository;
@@ -24,6 +25,8 @@ mod status;
 mod tests;
 
 use std::fmt;
+
+use post::{Amendment, Comment, Dialect, Light, Note, Posted, Rehearsed};
 
 pub use connect::connect;
 pub use error::{Access, ForgeError, Peer, Reset};
@@ -35,6 +38,40 @@ pub trait Forge: fmt::Debug {
 
     /// What it changes, as text that `git diff` could have written.
     fn diff(&self, number: u64) -> Result<PullRequestDiff, ForgeError>;
+
+    /// How it writes suggestions.
+    fn dialect(&self) -> Dialect;
+
+    /// What earlier postings left there.
+    fn posted(&self, number: u64) -> Result<Posted, ForgeError>;
+
+    /// Writes comments on lines, as one review; returns which of them the host refuses because
+    /// it does not show their lines.
+    fn comment(
+        &self,
+        request: &PullRequest,
+        comments: &[Comment],
+    ) -> Result<Vec<usize>, ForgeError>;
+
+    /// Replaces the text of a comment on a line.
+    fn amend(&self, request: &PullRequest, amendment: &Amendment) -> Result<(), ForgeError>;
+
+    /// Writes the summary: a new one, or in place of the known one.
+    fn summarise(
+        &self,
+        request: &PullRequest,
+        known: Option<&Note>,
+        body: &str,
+    ) -> Result<(), ForgeError>;
+
+    /// Sets the light beside the commit.
+    fn light(&self, request: &PullRequest, light: &Light) -> Result<(), ForgeError>;
+
+    /// From here on nothing is written: what would be sent is kept for [`Forge::rehearsed`].
+    fn rehearse(&self);
+
+    /// What a rehearsal did not send.
+    fn rehearsed(&self) -> Vec<Rehearsed>;
 }
 
 /// A pull or merge request.
@@ -62,6 +99,8 @@ pub struct PullRequest {
     pub from_fork: bool,
     /// The page for people.
     pub url: String,
+    /// The commit from which GitLab counts the diff; the same as `base_sha` elsewhere.
+    pub start_sha: String,
 }
 
 /// The diff of a pull or merge request.

@@ -3,7 +3,8 @@
 mod failures;
 mod github;
 mod gitlab;
+mod post;
 mod resolve;
 mod secrets;
-mod support;
+pub(crate) mod support;
 mod transport;

@@ -9,6 +9,7 @@ pub mod agent;
 pub mod budget;
 pub mod config;
 pub mod coverage;
+pub mod event;
 pub mod finding;
 pub mod outcome;
 pub mod plan;

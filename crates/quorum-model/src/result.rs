@@ -48,6 +48,9 @@ pub struct ReviewResult {
     /// What too few agents agreed on, under the `vote` protocol.
     #[serde(default)]
     pub not_agreed: Vec<Finding>,
+    /// What earlier reviews found and this one does not count: resolved, not reviewed, or dismissed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Finding>,
     /// Findings that were not published, counted by reason.
     #[serde(default)]
     pub rejected: BTreeMap<String, u64>,

@@ -4,6 +4,7 @@ use schemars::{Schema, generate::SchemaSettings};
 
 use crate::agent::Agent;
 use crate::config::Config;
+use crate::event::Event;
 use crate::plan::Plan;
 use crate::report::AgentReport;
 use crate::result::ReviewResult;
@@ -21,6 +22,7 @@ pub fn documents() -> Vec<(&'static str, Schema)> {
         ("agent-report.json", of::<AgentReport>()),
         ("callers.json", of::<Callers>()),
         ("config.json", of::<Config>()),
+        ("event.json", of::<Event>()),
         ("index.json", of::<IndexReport>()),
         ("map.json", of::<RepositoryMap>()),
         ("plan.json", of::<Plan>()),

@@ -321,6 +321,8 @@ pub struct IndexReport {
     pub unchanged: u64,
     /// Files that vanished.
     pub removed: u64,
+    /// Files that came in by name alone: empty, binary, generated, too large.
+    pub by_name: u64,
     /// Chunks in the index.
     pub chunks: u64,
     /// Symbols in the index.

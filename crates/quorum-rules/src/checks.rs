@@ -1,10 +1,14 @@
 //! The checks that are written in code, one module for each subject.
 
+mod api;
 mod conflict;
+mod docs;
 mod facts;
 mod functions;
+mod language;
 mod quality;
 mod rule;
+mod search;
 pub(crate) mod secrets;
 mod syntax;
 mod tests_in_code;
@@ -20,13 +24,15 @@ use crate::source::{ParsedFile, Sources};
 pub(crate) type Check = fn(&ParsedFile, &mut Vec<RuleFinding>);
 
 /// Every check; each decides for itself whether a file is its business.
-pub(crate) const ALL: &[Check] = &[conflict::check, quality::check, secrets::check];
+pub(crate) const ALL: &[Check] =
+    &[conflict::check, quality::check, language::check, docs::check, secrets::check];
 
 /// Looks at what was kept of all files and adds what only the whole change shows.
 pub(crate) type ChangeCheck = fn(&[FileFacts], &dyn Sources, &mut Vec<RuleFinding>);
 
 /// Every check of the whole change. The files come in the order in which they were loaded.
-pub(crate) const CHANGE: &[ChangeCheck] = &[quality::tests_touched::conclude];
+pub(crate) const CHANGE: &[ChangeCheck] =
+    &[quality::tests_touched::conclude, api::conclude, docs::conclude];
 
 /// Whether nobody here wrote the file: generated, copied in, or compressed.
 fn is_foreign(file: &ParsedFile) -> bool {

@@ -7,6 +7,7 @@
 mod clock;
 mod database;
 mod error;
+mod fence;
 mod folder;
 pub mod ingest;
 pub mod journal;

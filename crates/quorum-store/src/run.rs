@@ -149,6 +149,11 @@ impl Run {
         &self.plan
     }
 
+    /// Writes the plan anew, with agents that joined after it was made.
+    pub fn replan(&self, plan: &Plan) -> Result<(), StoreError> {
+        whole::write_json(&self.layout.plan(), plan)
+    }
+
     /// Records how an agent ended and writes its page and its verdict file. Findings that it had
     /// reported before the run was killed are added; what is stored is returned.
     pub fn write_agent(&self, outcome: AgentOutcome) -> Result<AgentOutcome, StoreError> {

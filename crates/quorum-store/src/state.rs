@@ -41,6 +41,13 @@ pub struct AgentState {
     seen: BTreeSet<[u8; 32]>,
 }
 
+impl AgentState {
+    /// How many findings it reported.
+    pub fn reported(&self) -> usize {
+        self.outcome.as_ref().map_or(self.findings.len(), |outcome| outcome.findings.len())
+    }
+}
+
 /// The same for findings that are the same in every field.
 fn digest(finding: &AgentFinding) -> [u8; 32] {
     // A finding has only strings for keys, so it always has a JSON form.

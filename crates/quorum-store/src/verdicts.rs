@@ -92,6 +92,11 @@ pub fn count_by_status(verdicts: &[VerdictFile]) -> String {
     if parts.is_empty() { "0 verdicts".to_owned() } else { parts.join(", ") }
 }
 
+/// Whether somebody should look at what the agent wrote.
+pub fn needs_a_look(verdict: &VerdictFile) -> bool {
+    verdict.status != AgentStatus::Clean
+}
+
 /// The status as it is spelt in documents.
 pub fn name(status: AgentStatus) -> &'static str {
     match status {

@@ -1,8 +1,14 @@
 //! The arguments, and the help that teaches them.
 
+mod runs;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use runs::{
+    DismissArgs, IngestArgs, MemoryAction, MemoryArgs, RunsAction, RunsArgs, ShowArgs, VerdictsArgs,
+};
 
 /// Code review by several reviewers at once, with budgets, coverage and a verdict decided in code
 #[derive(Debug, Parser)]
@@ -60,6 +66,31 @@ Examples:
   quorum size src/auth/*.go
   quorum size src --model claude-haiku-4-5 --format json")]
     Size(SizeArgs),
+    /// Bring the index of this repository up to date: symbols, chunks, references
+    #[command(after_help = "\
+Only contents that are new are parsed: a second run, a rename or another branch costs a look at the
+files. The index is in .quorum/index, which is safe to delete. `search` and its like keep it up to date
+by themselves. What git ignores and what .quorumignore names is left out; binary, generated and very
+large files are known by name alone.
+
+Examples:
+  quorum index
+  quorum index src/auth
+  quorum index --changed --quiet        for a hook: only what git calls changed")]
+    Index(IndexArgs),
+    /// Find code by words, by name, by exact text or by a regular expression
+    #[command(after_help = "\
+Words are matched whole and by their parts (camelCase, snake_case, paths), names of symbols first.
+`--exact` and `--regex` search the files themselves and need no index.
+
+Examples:
+  quorum search parse config file
+  quorum search Config::load --content full
+  quorum search 'retry with backoff' --lang go --path 'internal/**' --budget 2000
+  quorum search --regex 'TODO|FIXME' --path src --limit 100")]
+    Search(SearchArgs),
+    /// List what a file declares
+    Symbols(SymbolsArgs),
     /// List the reviewers, or show one, or say who would review a file
     Agents(AgentsArgs),
     /// Show, check or start the configuration
@@ -76,6 +107,43 @@ Examples:
   quorum eval corpus/python --against bandit=bandit.json --against ruff=ruff.json
   quorum eval --commits . 200")]
     Eval(EvalArgs),
+    /// Say in one line per agent how the last review went
+    #[command(after_help = "\
+Everything that reviewers write is on disk. An agent that orchestrates reviews reads these lines, and
+opens only what needs a look:
+
+  quorum verdicts --attention
+  quorum show security --index
+  quorum show SEC-001")]
+    Verdicts(VerdictsArgs),
+    /// Show what an agent found, or one finding, in full
+    Show(ShowArgs),
+    /// List, show or remove the runs that are kept in .quorum/runs
+    Runs(RunsArgs),
+    /// Go on with a review that was killed or interrupted
+    Resume {
+        /// The run: an id, the beginning of one, or `latest`
+        #[arg(default_value = "latest")]
+        run: String,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Take findings of other tools and agents into a run
+    #[command(after_help = "\
+A page begins with an index of its findings and the verdict that follows from them:
+
+  ### Findings Index
+  - HIGH | SEC-001 | \"src/auth.go:41\" | Token is logged
+  Verdict: needs-changes
+
+Severities are CRITICAL, HIGH, MEDIUM, LOW, or P0 to P3; verdicts are safe, needs-changes, risky and
+error. A section under a heading with the id may quote the code in a fenced block. JSON follows
+schemas/agent-report.json. A finding whose quote is not in the code under review is not taken.")]
+    Ingest(IngestArgs),
+    /// Record, find and forget what reviews taught
+    Memory(MemoryArgs),
+    /// Set a finding aside, with a reason
+    Dismiss(DismissArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -239,6 +307,86 @@ pub(crate) struct SizeArgs {
     /// How tokens are counted
     #[arg(long, value_name = "NAME", value_parser = ["o200k", "cl100k", "chars4"])]
     pub(crate) tokenizer: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct IndexArgs {
+    /// Files, directories and globs to look at; everything where none is named
+    pub(crate) paths: Vec<String>,
+    /// Look only at what git calls changed since the last time
+    #[arg(long, conflicts_with = "paths")]
+    pub(crate) changed: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct SearchArgs {
+    /// Words, a name, or with `--exact` and `--regex` a text or an expression
+    #[arg(required = true, value_name = "QUERY")]
+    pub(crate) query: Vec<String>,
+    /// Only in these files, directories or globs, from the root
+    #[arg(long, value_name = "GLOB", help_heading = "Where")]
+    pub(crate) path: Vec<String>,
+    /// Only in this language
+    #[arg(long, value_name = "L", help_heading = "Where")]
+    pub(crate) lang: Vec<String>,
+    /// Only declarations, or pieces of files
+    #[arg(long, value_name = "KIND", help_heading = "Where", conflicts_with_all = ["exact", "regex"])]
+    pub(crate) kind: Option<KindName>,
+    /// Find this text, exactly
+    #[arg(long, conflicts_with = "regex", help_heading = "How")]
+    pub(crate) exact: bool,
+    /// Find what this regular expression matches
+    #[arg(long, help_heading = "How")]
+    pub(crate) regex: bool,
+    /// Ignore case in `--exact` and `--regex`
+    #[arg(short, long, help_heading = "How")]
+    pub(crate) ignore_case: bool,
+    /// Answer from the index as it is, without a look at what changed
+    #[arg(long, help_heading = "How")]
+    pub(crate) no_update: bool,
+    /// The most results [default: 10; 50 for `--exact` and `--regex`]
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    pub(crate) limit: Option<usize>,
+    /// How much of each result to show
+    #[arg(long, value_name = "HOW", default_value = "preview", help_heading = "Output")]
+    pub(crate) content: ContentName,
+    /// The most tokens of all contents together; results are shortened to fit, then left out
+    #[arg(long, value_name = "TOKENS", help_heading = "Output")]
+    pub(crate) budget: Option<u64>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KindName {
+    /// Declarations
+    Symbol,
+    /// Pieces of files
+    Chunk,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ContentName {
+    /// The signature, or the line that matches best
+    Minimal,
+    /// A few lines
+    Preview,
+    /// All of it
+    Full,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SymbolsArgs {
+    /// The file
+    pub(crate) file: String,
+    /// Answer from the index as it is, without a look at what changed
+    #[arg(long)]
+    pub(crate) no_update: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

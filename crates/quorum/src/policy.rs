@@ -8,6 +8,7 @@ use quorum_config::{FILE_NAME, Origin, TextLayer};
 use quorum_plan::roster::AgentFile;
 use quorum_scope::repository::Repository;
 use quorum_scope::request::PolicySource;
+use quorum_store::ledger::dismissal::{self, Dismissal};
 
 use crate::failure::Failure;
 
@@ -44,6 +45,13 @@ impl<'a> Policy<'a> {
             }
         }
         Ok(files)
+    }
+
+    /// The dismissals that the team committed.
+    pub(crate) fn dismissals(&self) -> Result<Vec<Dismissal>, Failure> {
+        let path = ".quorum/dismissed.toml";
+        let text = self.text(path)?.unwrap_or_default();
+        Ok(dismissal::parse(&self.name(path), &text)?)
     }
 
     /// How a file of this source is named in messages.

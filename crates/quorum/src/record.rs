@@ -1,19 +1,22 @@
 //! The run on disk, where there is a place for it.
 
 use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use quorum_model::outcome::AgentOutcome;
-use quorum_model::plan::Plan;
+use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_model::result::ReviewResult;
 use quorum_store::{Clock, Run, StoreError};
 
 use crate::failure::Failure;
 use crate::workspace::Workspace;
+use crate::{kept, request};
 
 /// Records a run in `.quorum/runs`. A diff that is reviewed without a repository leaves nothing.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     run: Option<Run>,
+    root: Option<PathBuf>,
 }
 
 /// The id of a run that is not recorded.
@@ -27,17 +30,42 @@ pub(crate) fn clock() -> Clock {
 impl Recorder {
     /// Starts a run for `plan`.
     pub(crate) fn start(workspace: &Workspace, plan: &Plan) -> Result<Self, Failure> {
-        let root = workspace.repository.as_ref().and_then(|repository| repository.work_tree());
-        let run = match root {
-            Some(root) => match Run::create(root, plan, clock()) {
-                Ok(run) => Some(run),
-                // A review of a tree that cannot be written to is still a review.
-                Err(error) if is_read_only(&error) => None,
-                Err(error) => return Err(error.into()),
-            },
-            None => None,
-        };
-        Ok(Self { run })
+        let Some(repository) = &workspace.repository else { return Ok(Self::nowhere()) };
+        let Some(root) = repository.work_tree() else { return Ok(Self::nowhere()) };
+        kept::refuse_committed(repository)?;
+        match Run::create(root, plan, clock()) {
+            Ok(run) => {
+                request::save(&run, workspace)?;
+                Ok(Self { run: Some(run), root: Some(root.to_owned()) })
+            }
+            // A review of a tree that cannot be written to is still a review.
+            Err(error) if is_read_only(&error) => Ok(Self::nowhere()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Goes on with a run.
+    pub(crate) fn resume(root: &Path, name: &str) -> Result<Self, Failure> {
+        let run = Run::resume(root, name, clock())?;
+        Ok(Self { run: Some(run), root: Some(root.to_owned()) })
+    }
+
+    fn nowhere() -> Self {
+        Self { run: None, root: None }
+    }
+
+    /// The root of the repository that keeps the run.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        self.root.as_deref()
+    }
+
+    /// `plan` without the agents that ended before the run was resumed.
+    pub(crate) fn left_of(&self, plan: &Plan) -> Plan {
+        let mut left = plan.clone();
+        if let Some(run) = &self.run {
+            left.agents.retain(|agent| run.before().finished(&agent.name).is_none());
+        }
+        left
     }
 
     /// The run's id.
@@ -45,13 +73,54 @@ impl Recorder {
         self.run.as_ref().map_or(UNRECORDED, Run::id)
     }
 
-    /// Records how agents ended, before anything is concluded from it.
+    /// Gives a seat to agents that come from elsewhere: none of their files is theirs to cover, and
+    /// they have no veto. One that has the name of a planned agent gets a name of its own.
+    pub(crate) fn invite(
+        &self,
+        mut plan: Plan,
+        guests: &mut [AgentOutcome],
+    ) -> Result<Plan, StoreError> {
+        for guest in guests {
+            let hosts = plan.agents.iter().filter(|agent| agent.engine != guest.engine);
+            if hosts.into_iter().any(|host| host.name == guest.agent) {
+                guest.agent = format!("{}-ingested", guest.agent);
+            }
+            if plan.agents.iter().all(|agent| agent.name != guest.agent) {
+                plan.agents.push(PlannedAgent {
+                    name: guest.agent.clone(),
+                    budget: 0,
+                    base_budget: 0,
+                    veto: false,
+                    engine: guest.engine.clone(),
+                    model: None,
+                    reason: "taken in from a file".to_owned(),
+                    files: Vec::new(),
+                    shard_limit: 0,
+                    shards: Vec::new(),
+                });
+            }
+        }
+        if let Some(run) = &self.run {
+            run.replan(&plan)?;
+        }
+        Ok(plan)
+    }
+
+    /// Records how agents ended, before anything is concluded from it, and returns it with what the
+    /// run had before.
     pub(crate) fn finished(
         &self,
         outcomes: Vec<AgentOutcome>,
     ) -> Result<Vec<AgentOutcome>, StoreError> {
         let Some(run) = &self.run else { return Ok(outcomes) };
-        outcomes.into_iter().map(|outcome| run.write_agent(outcome)).collect()
+        let before = run.before().outcomes();
+        let replaced = |agent: &str| outcomes.iter().any(|outcome| outcome.agent == agent);
+        let mut all: Vec<AgentOutcome> =
+            before.filter(|outcome| !replaced(&outcome.agent)).cloned().collect();
+        for outcome in outcomes {
+            all.push(run.write_agent(outcome)?);
+        }
+        Ok(all)
     }
 
     /// Writes the agents' pages and verdicts, and the result.

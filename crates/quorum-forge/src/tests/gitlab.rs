@@ -49,6 +49,7 @@ fn a_merge_request_is_read() {
             author: "alice".to_owned(),
             base_ref: "main".to_owned(),
             base_sha: BASE.to_owned(),
+            start_sha: BASE.to_owned(),
             head_ref: "cache".to_owned(),
             head_sha: HEAD.to_owned(),
             from_fork: false,

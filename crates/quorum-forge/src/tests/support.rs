@@ -6,6 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use quorum_model::config::{ForgeConfig, ForgeKind};
+use quorum_model::finding::Finding;
+use quorum_model::result::ReviewResult;
+use quorum_model::severity::Severity;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 use wiremock::matchers::{method, path};
@@ -27,6 +30,7 @@ pub(super) const QUICK: Limits = Limits {
     attempts: 3,
     backoff: Duration::from_millis(1),
     longest_pause: Duration::from_millis(5),
+    longest_wait: Duration::from_secs(2),
     body: 64 * 1024,
 };
 
@@ -148,7 +152,7 @@ pub(super) fn merge_request() -> Value {
         "source_branch": "cache",
         "target_project_id": 1,
         "source_project_id": 1,
-        "diff_refs": {"base_sha": BASE, "head_sha": HEAD, "start_sha": BASE},
+        "diff_refs": {"base_sha": BASE, "start_sha": BASE, "head_sha": HEAD, "start_sha": BASE},
         "changes_count": "1",
         "web_url": "https://gitlab.com/group/sub/project/-/merge_requests/7",
     })
@@ -156,4 +160,26 @@ pub(super) fn merge_request() -> Value {
 
 pub(super) fn json_answer(value: impl serde::Serialize) -> ResponseTemplate {
     ResponseTemplate::new(200).set_body_json(value)
+}
+
+/// A finding of one line.
+pub(crate) fn finding(fingerprint: &str, file: &str, line: u64, severity: Severity) -> Finding {
+    let value = json!({
+        "id": format!("F-{fingerprint}"), "fingerprint": fingerprint, "severity": severity,
+        "category": "logic", "rule": "r", "file": file, "line": line, "end_line": line,
+        "evidence": "x", "issue": "It is wrong. Truly.", "recommendation": "Do it right.",
+        "cwe": null, "agents": ["go-reviewer"], "corroboration": 1, "confidence": 0.9,
+        "state": "new",
+    });
+    serde_json::from_value(value).unwrap()
+}
+
+/// A result with these findings.
+pub(crate) fn result(findings: Vec<Finding>) -> ReviewResult {
+    let value = json!({
+        "run": "r", "verdict": "APPROVED", "exit_code": 0, "reasons": [], "scope": "s",
+        "execution": { "agents": [] }, "findings": findings, "protocol": "veto",
+        "coverage": { "files": [], "uncovered": [], "gaps": [] },
+    });
+    serde_json::from_value(value).unwrap()
 }

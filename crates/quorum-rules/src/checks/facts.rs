@@ -6,6 +6,8 @@
 use quorum_model::scope::FileEntry;
 use quorum_syntax::Lang;
 
+use super::api::ApiFacts;
+use super::docs::DocsFacts;
 use super::quality::tests_touched::TestFacts;
 use crate::source::ParsedFile;
 
@@ -20,6 +22,10 @@ pub(crate) struct FileFacts {
     pub(crate) is_whole: bool,
     /// Behaviour and tests that it changes.
     pub(crate) tests: TestFacts,
+    /// What it gives to users and takes from them.
+    pub(crate) api: ApiFacts,
+    /// What it says to readers.
+    pub(crate) docs: DocsFacts,
 }
 
 impl FileFacts {
@@ -30,6 +36,8 @@ impl FileFacts {
             lang: file.lang,
             is_whole: file.source.added.is_none(),
             tests: TestFacts::of(file),
+            api: ApiFacts::of(file),
+            docs: DocsFacts::of(file),
         }
     }
 

@@ -47,12 +47,6 @@ pub(crate) fn parts(node: Node<'_>) -> Vec<Node<'_>> {
     node.named_children(&mut cursor).filter(|child| !is_comment(*child)).collect()
 }
 
-/// All children, punctuation and comments included.
-pub(crate) fn all_children(node: Node<'_>) -> Vec<Node<'_>> {
-    let mut cursor = node.walk();
-    node.children(&mut cursor).collect()
-}
-
 /// Whether the node is a comment.
 pub(crate) fn is_comment(node: Node<'_>) -> bool {
     matches!(node.kind(), "comment" | "line_comment" | "block_comment")

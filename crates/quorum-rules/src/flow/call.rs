@@ -374,7 +374,12 @@ impl<'a> Machine<'a> {
             return Value::default();
         }
         if call.new || self.tables.models.passes.first(path).is_some() || passes_by_name(&lower) {
-            return Value::tainted(Some(taint.step(span, &format!("through `{name}`"))));
+            let prefix = given.args.first().and_then(|(_, first)| match first.as_text() {
+                Some(text) if given.args.len() > 1 && !text.contains('%') => Some(Rc::from(text)),
+                _ => first.prefix.clone(),
+            });
+            let taint = Some(taint.step(span, &format!("through `{name}`")));
+            return Value { taint, prefix, ..Value::default() };
         }
         Value::tainted(Some(taint.doubted(if looks_up(&lower) { 0.35 } else { 0.65 })))
     }

@@ -165,8 +165,10 @@ impl<'a> Machine<'a> {
         param: &Param,
     ) -> Value {
         let path = match &param.ty {
-            Some(ty) => self.resolve_type(ty),
-            None => Rc::clone(&param.name),
+            Some(ty) if !matches!(&**ty, "char" | "int" | "wchar_t" | "unsigned") => {
+                self.resolve_type(ty)
+            }
+            _ => Rc::clone(&param.name),
         };
         let mut value = Value { path: Some(path), ..Value::default() };
         let skip = usize::from(function.params.first().is_some_and(|first| &*first.name == "self"));

@@ -1,7 +1,8 @@
 //! Patterns over dotted paths, such as `flask.request.args` or `*.innerHTML`.
 //!
 //! A pattern matches the end of a path. `*` as a whole part is any part; `*` within a part is any
-//! text; a leading `^` ties it to the start; `()` marks the result of a call.
+//! text; a leading `^` ties it to the start; `()` marks the result of a call. A pattern of one part
+//! that starts with a small letter is the name of a function, so it is always tied to the start.
 
 use std::collections::HashMap;
 
@@ -22,7 +23,9 @@ enum Part {
 
 impl PathPattern {
     pub(super) fn new(text: &str) -> Self {
-        let anchored = text.starts_with('^');
+        let plain = |c: char| c.is_ascii_lowercase() || c == '_' || c == '$';
+        let anchored =
+            text.starts_with('^') || (!text.contains(['.', '*']) && text.starts_with(plain));
         let parts = text
             .trim_start_matches('^')
             .split('.')

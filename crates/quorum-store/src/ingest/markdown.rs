@@ -5,6 +5,7 @@ use quorum_model::report::AgentReport;
 use quorum_model::severity::Severity;
 
 use super::{Ingested, malformed};
+use crate::fence::{Fence, heading};
 
 /// Lines in which a page may say which run it belongs to.
 const HEAD: usize = 40;
@@ -81,40 +82,10 @@ fn marker(text: &str) -> Option<Marker> {
     })
 }
 
-/// Keeps track of blocks of code. A block ends with at least as many ticks as it began with.
-#[derive(Default)]
-struct Fence(Option<usize>);
-
-impl Fence {
-    /// Whether the next line is code, or one of the lines around it.
-    fn holds(&mut self, line: &str) -> bool {
-        let ticks = line.trim_start().chars().take_while(|&c| c == '`').count();
-        match self.0 {
-            Some(opened) => {
-                if ticks >= opened && line.trim().chars().all(|c| c == '`') {
-                    self.0 = None;
-                }
-                true
-            }
-            None if ticks >= 3 => {
-                self.0 = Some(ticks);
-                true
-            }
-            None => false,
-        }
-    }
-}
-
 /// The lines that are not code.
 fn outside_fences(text: &str) -> impl Iterator<Item = &str> {
     let mut fence = Fence::default();
     text.lines().filter(move |line| !fence.holds(line))
-}
-
-fn heading(line: &str) -> Option<&str> {
-    let text = line.trim_start_matches('#');
-    let level = line.len() - text.len();
-    ((1..=6).contains(&level) && text.starts_with(' ')).then(|| text.trim())
 }
 
 fn verdict_word(line: &str) -> Option<String> {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
+use std::{fs, io};
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -9,6 +11,8 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
+use crate::folder::Folder;
+use crate::whole;
 
 /// The committed file, in `.quorum`.
 pub const FILE: &str = "dismissed.toml";
@@ -139,6 +143,19 @@ pub fn append(text: &str, dismissal: &Dismissal) -> String {
         }
     }
     grown
+}
+
+/// Adds a dismissal to the committed file of the repository at `root`.
+pub fn share(root: &Path, dismissal: &Dismissal) -> Result<(), StoreError> {
+    let path = Folder::prepare(root)?.entry(FILE)?;
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(StoreError::io("reading", &path)(error)),
+    };
+    // A file with a mistake in it is not made longer.
+    parse(&path.display().to_string(), &text)?;
+    whole::write(&path, append(&text, dismissal).as_bytes())
 }
 
 #[cfg(test)]

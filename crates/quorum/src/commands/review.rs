@@ -6,32 +6,66 @@ use quorum_model::agent::Agent;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
-use quorum_model::verdict::Verdict;
 
-use crate::cli::{ChangeArgs, Cli, Format, RunArgs};
+use crate::cli::{ChangeArgs, Cli, Format, OutputArgs, RunArgs};
 use crate::commands::plan::{self, Made};
 use crate::failure::Failure;
 use crate::gather::Purpose;
 use crate::record::Recorder;
 use crate::workspace::Workspace;
-use crate::{embedded, output, progress};
+use crate::{embedded, history, output, progress, render};
 
 pub(super) fn run(cli: &Cli, arguments: &ChangeArgs) -> Result<u8, Failure> {
     let made = plan::make(cli, &arguments.scope, &arguments.run, Purpose::Review)?;
-    let Made { plan, workspace, files } = &made;
-    refuse_providers(plan)?;
-    let recorder = Recorder::start(workspace, plan)?;
+    refuse_providers(&made.plan)?;
+    let recorder = Recorder::start(&made.workspace, &made.plan)?;
+    go_on(cli, &made, &recorder, &arguments.run, &arguments.output)
+}
+
+/// Does what is left to do of a run, and prints its result.
+pub(super) fn go_on(
+    cli: &Cli,
+    made: &Made,
+    recorder: &Recorder,
+    arguments: &RunArgs,
+    output: &OutputArgs,
+) -> Result<u8, Failure> {
+    let Made { plan, workspace, files } = made;
     let bar = progress::files(files.len(), cli.quiet);
     bar.set_message("Reviewing");
-    let outcomes = embedded::review(recorder.id(), plan, files, workspace, &bar);
+    let left = recorder.left_of(plan);
+    let outcomes = if left.agents.is_empty() {
+        Vec::new()
+    } else {
+        embedded::review(recorder.id(), &left, files, workspace, &bar)
+    };
     bar.finish_and_clear();
     let outcomes = recorder.finished(outcomes)?;
-    let result = conclude(recorder.id(), plan, workspace, &outcomes, &arguments.run)?;
-    recorder.decided(&outcomes, &result)?;
-    let file = arguments.output.output.as_deref();
-    match arguments.output.format {
-        Format::Json => output::json(&result, file)?,
-        Format::Terminal => output::text(&render(&result), file)?,
+    let result = settle(recorder, plan, workspace, &outcomes, arguments)?;
+    print(&result, output)
+}
+
+/// Decides a run, in the light of the ones before it, and writes it out.
+pub(super) fn settle(
+    recorder: &Recorder,
+    plan: &Plan,
+    workspace: &Workspace,
+    outcomes: &[AgentOutcome],
+    arguments: &RunArgs,
+) -> Result<ReviewResult, Failure> {
+    let decide =
+        |outcomes: &[AgentOutcome]| conclude(recorder.id(), plan, workspace, outcomes, arguments);
+    let result = history::settle(recorder, plan, workspace, outcomes, &decide)?;
+    recorder.decided(outcomes, &result)?;
+    Ok(result)
+}
+
+/// Prints a result and returns its exit code.
+pub(super) fn print(result: &ReviewResult, output: &OutputArgs) -> Result<u8, Failure> {
+    let file = output.output.as_deref();
+    match output.format {
+        Format::Json => output::json(result, file)?,
+        Format::Terminal => output::text(&page(result), file)?,
     }
     Ok(result.exit_code)
 }
@@ -68,8 +102,8 @@ pub(super) fn conclude(
 }
 
 /// The verdict, why, and every finding on a line of its own.
-fn render(result: &ReviewResult) -> String {
-    let mut page = format!("{}\n", word(result.verdict));
+fn page(result: &ReviewResult) -> String {
+    let mut page = format!("{}\n", render::verdict::word(result.verdict));
     for reason in &result.reasons {
         page.extend(["  ", reason, "\n"]);
     }
@@ -79,14 +113,4 @@ fn render(result: &ReviewResult) -> String {
         page.extend(["  ", &finding.issue, "\n  fix: ", &finding.recommendation, "\n"]);
     }
     page
-}
-
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Approved => "APPROVED",
-        Verdict::Advisory => "ADVISORY",
-        Verdict::ChangesRequested => "CHANGES_REQUESTED",
-        Verdict::Blocked => "BLOCKED",
-        Verdict::Incomplete => "INCOMPLETE",
-    }
 }

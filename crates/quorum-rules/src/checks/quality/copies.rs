@@ -87,6 +87,7 @@ fn slip(first: Node<'_>, second: Node<'_>, source: &str) -> Option<Slip> {
     let mut exchanged: Option<(&str, &str)> = None;
     let mut exchanges = 0;
     let mut kept: Vec<&str> = Vec::new();
+    let mut renamed: Vec<&str> = Vec::new();
     for (old, new) in before.iter().zip(&after) {
         if old.kind_id() != new.kind_id() {
             return None;
@@ -104,6 +105,7 @@ fn slip(first: Node<'_>, second: Node<'_>, source: &str) -> Option<Slip> {
         if !from.eq_ignore_ascii_case(pair.0) || !to.eq_ignore_ascii_case(pair.1) {
             return None;
         }
+        renamed.push(a);
         exchanges += 1;
     }
     let (from, to) = exchanged?;
@@ -113,7 +115,9 @@ fn slip(first: Node<'_>, second: Node<'_>, source: &str) -> Option<Slip> {
     let mentions_new = before
         .iter()
         .any(|leaf| words(text(*leaf, source)).any(|word| word.eq_ignore_ascii_case(to)));
-    if exchanges < 2 || stale.next().is_some() || mentions_new {
+    // A name that is exchanged nowhere else may well be the same in both.
+    let exchanged_elsewhere = renamed.contains(&left_over);
+    if exchanges < 2 || stale.next().is_some() || mentions_new || !exchanged_elsewhere {
         return None;
     }
     Some(Slip { from: from.to_owned(), to: to.to_owned(), stale: left_over.to_owned() })

@@ -9,7 +9,8 @@ use quorum_syntax::{Lang, Node};
 use super::AGENT;
 use crate::checks::rule::CodeRule;
 use crate::checks::syntax::{
-    any, bare, enclosing, end_line, field, has_comment, is_stable, line, parts, same, text, walk,
+    any, bare, enclosing, end_line, field, has_comment, is_comment, is_stable, line, parts, same,
+    text, walk,
 };
 use crate::finding::RuleFinding;
 use crate::source::ParsedFile;
@@ -151,6 +152,7 @@ fn repeated_operand(
     while let Some(next) = pending.pop() {
         match binary(next, source) {
             Some((left, op, right)) if op == operator => pending.extend([right, left]),
+            _ if is_comment(next) => return,
             _ => chain.push(bare(next)),
         }
     }

@@ -97,7 +97,7 @@ impl TestFacts {
             .filter(|(name, _)| !known.contains(name.as_str()))
             .map(|(name, _)| name.clone())
             .collect();
-        if file.source.added.is_some() {
+        if file.source.added.is_some() && !is_example(file.path()) {
             facts.removed = before
                 .iter()
                 .filter(|(name, _)| !kept.contains(name.as_str()))

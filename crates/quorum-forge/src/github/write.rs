@@ -1,0 +1,227 @@
+//! Writing to a pull request on GitHub.
+
+use reqwest::{Method, Url};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::files::has_next;
+use super::{GitHub, JSON, LAST_PAGE, PAGE};
+use crate::PullRequest;
+use crate::error::ForgeError;
+use crate::http::Request;
+use crate::post::{
+    Amendment, Annotation, Comment, Light, Note, Posted, PostedComment, SUMMARY_MARKER,
+    fingerprint_in,
+};
+
+/// Annotations in one request, the most that GitHub takes.
+const ANNOTATIONS: usize = 50;
+
+/// Characters of the line beside a commit status.
+const DESCRIPTION: usize = 140;
+
+/// The name of the check.
+const CHECK: &str = "quorum";
+
+impl GitHub {
+    pub(super) fn read_posted(&self, number: u64) -> Result<Posted, ForgeError> {
+        let mut posted = Posted::default();
+        for comment in self.list::<IssueComment>(&self.issue(number, &["comments"]))? {
+            let body = comment.body.unwrap_or_default();
+            if posted.summary.is_none() && body.contains(SUMMARY_MARKER) {
+                posted.summary = Some(Note { id: comment.id.to_string(), body });
+            }
+        }
+        for comment in self.list::<LineComment>(&self.url(number, &["comments"]))? {
+            let body = comment.body.unwrap_or_default();
+            if let Some(fingerprint) = fingerprint_in(&body).map(str::to_owned) {
+                let note = Note { id: comment.id.to_string(), body };
+                posted.comments.push(PostedComment { note, fingerprint, path: comment.path });
+            }
+        }
+        Ok(posted)
+    }
+
+    /// All comments as one review. Where GitHub refuses it for a line, each goes alone, so that one
+    /// bad line does not cost the others.
+    pub(super) fn write_comments(
+        &self,
+        request: &PullRequest,
+        comments: &[Comment],
+    ) -> Result<Vec<usize>, ForgeError> {
+        if comments.is_empty() {
+            return Ok(Vec::new());
+        }
+        let all: Vec<Value> = comments.iter().map(line_comment).collect();
+        let review = json!({ "commit_id": request.head_sha, "event": "COMMENT", "comments": all });
+        match self.write(Method::POST, self.url(request.number, &["reviews"]), &review) {
+            Ok(()) => return Ok(Vec::new()),
+            Err(ForgeError::Rejected { status: 422, .. }) => {}
+            Err(error) => return Err(error),
+        }
+        let mut refused = Vec::new();
+        for (number, comment) in comments.iter().enumerate() {
+            let mut body = line_comment(comment);
+            body["commit_id"] = json!(request.head_sha);
+            match self.write(Method::POST, self.url(request.number, &["comments"]), &body) {
+                Ok(()) => {}
+                Err(ForgeError::Rejected { status: 422, .. }) => refused.push(number),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(refused)
+    }
+
+    pub(super) fn write_amendment(
+        &self,
+        _request: &PullRequest,
+        amendment: &Amendment,
+    ) -> Result<(), ForgeError> {
+        let url = self.below(&["pulls", "comments", &amendment.id]);
+        self.write(Method::PATCH, url, &json!({ "body": amendment.body }))
+    }
+
+    pub(super) fn write_summary(
+        &self,
+        request: &PullRequest,
+        known: Option<&Note>,
+        body: &str,
+    ) -> Result<(), ForgeError> {
+        let (method, url) = match known {
+            Some(known) if known.body == body => return Ok(()),
+            Some(known) => (Method::PATCH, self.below(&["issues", "comments", &known.id])),
+            None => (Method::POST, self.issue(request.number, &["comments"])),
+        };
+        self.write(method, url, &json!({ "body": body }))
+    }
+
+    /// A check run with annotations; where the token may not make one, a commit status.
+    pub(super) fn write_light(
+        &self,
+        request: &PullRequest,
+        light: &Light,
+    ) -> Result<(), ForgeError> {
+        match self.write_check(request, light) {
+            Err(ForgeError::Forbidden { .. } | ForgeError::NotFound { .. }) => {
+                self.write_status(request, light)
+            }
+            other => other,
+        }
+    }
+
+    fn write_check(&self, request: &PullRequest, light: &Light) -> Result<(), ForgeError> {
+        let mut batches = light.annotations.chunks(ANNOTATIONS);
+        let output = |batch: &[Annotation]| {
+            let annotations: Vec<Value> = batch.iter().map(annotation).collect();
+            json!({ "title": light.title, "summary": light.summary, "annotations": annotations })
+        };
+        let check = json!({
+            "name": CHECK,
+            "head_sha": request.head_sha,
+            "status": "completed",
+            "conclusion": if light.passed { "success" } else { "failure" },
+            "output": output(batches.next().unwrap_or_default()),
+        });
+        let url = self.below(&["check-runs"]);
+        let made = self.http.send(Method::POST, &self.asked(url, "the check"), &check)?;
+        #[derive(Default, Deserialize)]
+        struct Made {
+            #[serde(default)]
+            id: u64,
+        }
+        let made: Made = serde_json::from_slice(&made.body).unwrap_or_default();
+        for batch in batches {
+            let url = self.below(&["check-runs", &made.id.to_string()]);
+            self.write(Method::PATCH, url, &json!({ "output": output(batch) }))?;
+        }
+        Ok(())
+    }
+
+    fn write_status(&self, request: &PullRequest, light: &Light) -> Result<(), ForgeError> {
+        let description: String = light.title.chars().take(DESCRIPTION).collect();
+        let status = json!({
+            "state": if light.passed { "success" } else { "failure" },
+            "context": CHECK,
+            "description": description,
+        });
+        self.write(Method::POST, self.below(&["statuses", &request.head_sha]), &status)
+    }
+
+    fn write(&self, method: Method, url: Url, body: &Value) -> Result<(), ForgeError> {
+        let subject = "a comment or a status";
+        self.http.send(method, &self.asked(url, subject), body).map(drop)
+    }
+
+    fn asked<'a>(&self, url: Url, subject: &'a str) -> Request<'a> {
+        Request { url, accept: JSON, subject }
+    }
+
+    fn list<T: DeserializeOwned>(&self, url: &Url) -> Result<Vec<T>, ForgeError> {
+        let mut all = Vec::new();
+        for page in 1..=LAST_PAGE {
+            let mut url = url.clone();
+            url.set_query(Some(&format!("per_page={PAGE}&page={page}")));
+            let (mut listed, headers) =
+                self.http.get_json::<Vec<T>>(&self.asked(url, "the comments"))?;
+            let last = listed.is_empty() || !has_next(&headers);
+            all.append(&mut listed);
+            if last {
+                break;
+            }
+        }
+        Ok(all)
+    }
+
+    fn issue(&self, number: u64, below: &[&str]) -> Url {
+        let number = number.to_string();
+        let mut parts = vec!["issues", &number];
+        parts.extend(below);
+        self.below(&parts)
+    }
+
+    fn below(&self, parts: &[&str]) -> Url {
+        let mut all = vec!["repos"];
+        all.extend(self.repository.as_str().split('/'));
+        all.extend(parts);
+        self.http.url(&all)
+    }
+}
+
+fn line_comment(comment: &Comment) -> Value {
+    let mut value = json!({
+        "path": comment.path,
+        "line": comment.line,
+        "side": "RIGHT",
+        "body": comment.body,
+    });
+    if comment.start_line < comment.line {
+        value["start_line"] = json!(comment.start_line);
+        value["start_side"] = json!("RIGHT");
+    }
+    value
+}
+
+fn annotation(annotation: &Annotation) -> Value {
+    json!({
+        "path": annotation.path,
+        "start_line": annotation.start_line,
+        "end_line": annotation.end_line,
+        "annotation_level": if annotation.failure { "failure" } else { "warning" },
+        "title": annotation.title,
+        "message": annotation.message,
+    })
+}
+
+#[derive(Deserialize)]
+struct IssueComment {
+    id: u64,
+    body: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct LineComment {
+    id: u64,
+    path: String,
+    body: Option<String>,
+}

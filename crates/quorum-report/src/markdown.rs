@@ -1,0 +1,204 @@
+//! A comment on a pull request, or the summary of a workflow step.
+//!
+//! What matters most comes first and stays when there is too much: each part has a limit, and where
+//! it is met the page says how many things it left out.
+
+mod escape;
+mod findings;
+
+use quorum_model::finding::Finding;
+use quorum_model::result::{AgentExecution, GateStatus, SopStatus};
+use quorum_model::verdict::Verdict;
+
+use crate::report::{Report, worst_first};
+use crate::text;
+pub(crate) use escape::prose;
+
+/// Bytes, and so never more characters: code hosts refuse a comment of more than 65,536.
+const COMMENT: usize = 59_000;
+/// GitHub shows at most 1 MiB of a step's summary.
+const SUMMARY: usize = 1_000_000;
+
+/// The report as a comment: under 60,000 characters, worst first.
+pub fn render(report: &Report<'_>) -> String {
+    page(report, COMMENT)
+}
+
+/// The report as the summary of a step in a GitHub workflow, which may be longer than a comment.
+pub fn step_summary(report: &Report<'_>) -> String {
+    page(report, SUMMARY)
+}
+
+fn page(report: &Report<'_>, limit: usize) -> String {
+    let parts = limit / 8;
+    let head = [title(report), reasons(report, parts), agents(report, parts)].concat();
+    let tail =
+        [coverage(report, parts), checks(report, parts), not_agreed(report, parts), footer(report)]
+            .concat();
+    let left = limit.saturating_sub(head.len() + tail.len());
+    let findings = findings::section(report, left);
+    [head, findings, tail].concat()
+}
+
+fn title(report: &Report<'_>) -> String {
+    let (icon, words) = match report.result.verdict {
+        Verdict::Approved => ("✅", "approved"),
+        Verdict::Advisory => ("ℹ️", "advisory: vetoes were ignored"),
+        Verdict::ChangesRequested => ("❌", "changes requested"),
+        Verdict::Blocked => ("⛔", "blocked"),
+        Verdict::Incomplete => ("⚠️", "incomplete"),
+    };
+    format!("## {icon} Quorum: {words}\n\n")
+}
+
+fn reasons(report: &Report<'_>, limit: usize) -> String {
+    let mut rows: Vec<String> =
+        report.result.reasons.iter().map(|reason| format!("- {}\n", prose(reason, 400))).collect();
+    rows.extend(report.result.execution.agents.iter().filter_map(|agent| partial(report, agent)));
+    if rows.is_empty() {
+        return String::new();
+    }
+    listing(&rows, limit, |more| format!("- … and {more} more\n")) + "\n"
+}
+
+fn partial(report: &Report<'_>, agent: &AgentExecution) -> Option<String> {
+    if !agent.partial {
+        return None;
+    }
+    let why = agent.cutoff_reason.map_or("it stopped early", text::cutoff);
+    let all = agent.files_reviewed.saturating_add(agent.files_skipped);
+    let title = prose(report.title(&agent.name), 100);
+    let seen = text::number(agent.files_reviewed);
+    Some(format!("- ⚠️ {title} is partial: {seen} of {} files; {why}\n", text::number(all)))
+}
+
+fn agents(report: &Report<'_>, limit: usize) -> String {
+    let agents = &report.result.execution.agents;
+    if agents.is_empty() {
+        return String::new();
+    }
+    let head = "| Agent | Verdict | Critical | High | Medium | Low | Coverage |\n\
+                |---|---|--:|--:|--:|--:|--:|\n";
+    let rows: Vec<String> = agents.iter().map(|agent| row(report, agent)).collect();
+    let rows = listing(&rows, limit, |more| format!("| … and {more} more | | | | | | |\n"));
+    format!("{head}{rows}\n")
+}
+
+fn row(report: &Report<'_>, agent: &AgentExecution) -> String {
+    let counts = agent.counts;
+    let all = agent.files_reviewed.saturating_add(agent.files_skipped);
+    let verdict = match text::agent_verdict(agent.verdict) {
+        "OK" => "OK".to_owned(),
+        other => format!("**{other}**"),
+    };
+    format!(
+        "| {} | {verdict} | {} | {} | {} | {} | {}/{} |\n",
+        escape::cell(report.title(&agent.name), 100),
+        counts.critical,
+        counts.high,
+        counts.medium,
+        counts.low,
+        text::number(agent.files_reviewed),
+        text::number(all)
+    )
+}
+
+fn coverage(report: &Report<'_>, limit: usize) -> String {
+    let coverage = &report.result.coverage;
+    let mut rows: Vec<String> = Vec::new();
+    for path in &coverage.uncovered {
+        rows.push(format!("- nobody looked at {}\n", escape::code(path, 300)));
+    }
+    for gap in &coverage.gaps {
+        let why = gap.reason.as_deref().map(|reason| format!(" ({})", prose(reason, 200)));
+        rows.push(format!(
+            "- {} did not look at {}{}: {}\n",
+            prose(report.title(&gap.agent), 100),
+            escape::code(&gap.path, 300),
+            why.unwrap_or_default(),
+            escape::code(&gap.command, 600)
+        ));
+    }
+    let count = text::count(rows.len(), "gap", "gaps");
+    folded(&format!("Coverage: {count}"), &rows, limit)
+}
+
+fn checks(report: &Report<'_>, limit: usize) -> String {
+    let mut rows = Vec::new();
+    for gate in &report.result.gates {
+        let status = match gate.status {
+            GateStatus::Passed => "passed",
+            GateStatus::Failed => "**failed**",
+            GateStatus::TimedOut => "**took too long**",
+            GateStatus::NotRun => "not run",
+        };
+        let command = escape::code(&gate.command, 200);
+        rows.push(format!("- gate {}: {status} ({command})\n", prose(&gate.name, 100)));
+    }
+    for sop in &report.result.sops {
+        let status = match sop.status {
+            SopStatus::Passed => "kept",
+            SopStatus::Violated => "**violated**",
+            SopStatus::NotApplicable => continue,
+            SopStatus::NotReviewed => "not reviewed",
+        };
+        let evidence = prose(&sop.evidence, 300);
+        rows.push(format!("- SOP {}: {status}; {evidence}\n", prose(&sop.sop, 100)));
+    }
+    folded("Gates and SOPs", &rows, limit)
+}
+
+fn not_agreed(report: &Report<'_>, limit: usize) -> String {
+    let rows: Vec<String> =
+        worst_first(&report.result.not_agreed).into_iter().map(in_a_line).collect();
+    folded(&format!("Not agreed: {}", rows.len()), &rows, limit)
+}
+
+fn in_a_line(finding: &Finding) -> String {
+    format!(
+        "- {} {} {} {}\n",
+        finding.severity.as_str(),
+        escape::code(&finding.id, 60),
+        escape::code(&text::place(finding), 330),
+        prose(&finding.issue, 300)
+    )
+}
+
+fn footer(report: &Report<'_>) -> String {
+    let agents = &report.result.execution.agents;
+    let tokens = agents.iter().fold(0u64, |sum, agent| sum.saturating_add(agent.tokens));
+    let usd: f64 = agents.iter().map(|agent| agent.usd).sum();
+    let cost = if usd > 0.0 { format!(", ${usd:.2}") } else { String::new() };
+    let run = text::line(&report.result.run, 80);
+    format!(
+        "<sub>{} · {} tokens{cost} · run {} · {}</sub>\n",
+        text::count(report.plan.scope.files.len(), "file", "files"),
+        text::number(tokens),
+        prose(&run, 80),
+        escape::code(&format!("quorum report {run} --format html --open"), 200)
+    )
+}
+
+/// Rows behind a line that opens them; nothing where there are none.
+fn folded(summary: &str, rows: &[String], limit: usize) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let rows = listing(rows, limit, |more| format!("- … and {more} more\n"));
+    format!("<details><summary>{}</summary>\n\n{rows}\n</details>\n\n", escape::html(summary))
+}
+
+/// As many rows as fit `limit` bytes, and a word on the rest.
+fn listing(rows: &[String], limit: usize, more: impl Fn(usize) -> String) -> String {
+    let mut text = String::new();
+    for (index, row) in rows.iter().enumerate() {
+        let last = index + 1 == rows.len();
+        let room = if last { limit } else { limit.saturating_sub(more(rows.len()).len()) };
+        if text.len() + row.len() > room {
+            text.push_str(&more(rows.len() - index));
+            break;
+        }
+        text.push_str(row);
+    }
+    text
+}

@@ -1,0 +1,42 @@
+//! What people and programs read, in full.
+
+use quorum_report::{Format, render};
+
+use crate::sample::Sample;
+
+#[test]
+fn markdown() {
+    insta::assert_snapshot!(render(&Sample::checkout().report(), Format::Markdown));
+}
+
+#[test]
+fn github() {
+    insta::assert_snapshot!(render(&Sample::checkout().report(), Format::Github));
+}
+
+#[test]
+fn junit() {
+    insta::assert_snapshot!(render(&Sample::checkout().report(), Format::Junit));
+}
+
+#[test]
+fn sarif() {
+    let mut sample = Sample::checkout();
+    // One of each sort is enough to read.
+    sample
+        .result
+        .findings
+        .retain(|f| ["SEC-001", "SEC-002", "SEC-004", "GO-003"].contains(&f.id.as_str()));
+    sample.result.execution.agents.truncate(1);
+    insta::assert_snapshot!(render(&sample.report(), Format::Sarif));
+}
+
+#[test]
+fn gitlab_and_rdjsonl() {
+    let mut sample = Sample::checkout();
+    sample.result.findings.retain(|f| ["SEC-001", "SEC-002"].contains(&f.id.as_str()));
+    let report = sample.report();
+    insta::assert_snapshot!(
+        [render(&report, Format::Gitlab), render(&report, Format::Rdjsonl)].concat()
+    );
+}

@@ -1,0 +1,98 @@
+//! `quorum dismiss`.
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use quorum_model::finding::Finding;
+use quorum_scope::request::PolicySource;
+use quorum_store::Run;
+use quorum_store::ledger::Ledger;
+use quorum_store::ledger::dismissal::{self, Dismissal, Dismissals};
+
+use super::{runs, show};
+use crate::cli::{Cli, DismissArgs};
+use crate::failure::Failure;
+use crate::kept::Kept;
+use crate::policy::Policy;
+use crate::{output, render};
+
+/// The committed file, from the root of the repository.
+const FILE: &str = ".quorum/dismissed.toml";
+
+pub(super) fn run(cli: &Cli, arguments: &DismissArgs) -> Result<u8, Failure> {
+    let kept = Kept::open(cli)?;
+    let mut ledger = Ledger::open(&kept.root)?;
+    if arguments.list {
+        let policy = Policy::new(Some(&kept.repository), PolicySource::WorkTree);
+        let mut all: Dismissals = ledger.dismissals()?;
+        all.add(policy.dismissals()?);
+        output::text(&render::dismissals::list(&all, Timestamp::now()), None)?;
+        return Ok(0);
+    }
+    let name = arguments.finding.as_deref().unwrap_or_default();
+    let finding = named(&kept, arguments, name)?;
+    let fingerprint = finding.as_ref().map_or(name, |finding| &finding.fingerprint);
+    if arguments.undo {
+        if ledger.restore(fingerprint)? {
+            return Ok(0);
+        }
+        return Err(Failure::new(format!("`{name}` is not set aside in this clone's ledger"))
+            .with_hint(format!("what is in {FILE} is taken up again by removing it there")));
+    }
+    let Some(finding) = finding else {
+        let run = Run::find(&kept.root, &arguments.run.run)?;
+        return Err(show::nothing(&run, name));
+    };
+    let dismissal = Dismissal {
+        fingerprint: finding.fingerprint.clone(),
+        reason: arguments.reason.clone().unwrap_or_default(),
+        author: arguments.author.clone().unwrap_or_else(|| author(&kept)),
+        expires: arguments.expires.as_deref().map(last_day).transpose()?,
+        file: Some(finding.file.clone()),
+        title: finding.issue.lines().next().map(str::to_owned),
+        refuted: false,
+    };
+    if arguments.shared {
+        dismissal::share(&kept.root, &dismissal)?;
+        output::text(&format!("{} is set aside in {FILE}; commit it\n", finding.id), None)?;
+    } else {
+        ledger.dismiss(&dismissal)?;
+        output::text(&format!("{} is set aside\n", finding.id), None)?;
+    }
+    Ok(0)
+}
+
+/// The finding that is meant, where a run has it.
+fn named(kept: &Kept, arguments: &DismissArgs, name: &str) -> Result<Option<Finding>, Failure> {
+    match Run::find(&kept.root, &arguments.run.run) {
+        Ok(run) => show::finding(&run, name),
+        Err(_) if arguments.undo => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn author(kept: &Kept) -> String {
+    let name = kept.repository.git().output(["config", "user.name"]).unwrap_or_default();
+    let name = String::from_utf8_lossy(&name).trim().to_owned();
+    if name.is_empty() { "unknown".to_owned() } else { name }
+}
+
+/// The last day: as it is given, or so many days from now.
+fn last_day(text: &str) -> Result<String, Failure> {
+    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
+    let day = if let Ok(day) = text.parse::<Date>() {
+        day
+    } else {
+        let failed = || {
+            Failure::new(format!("`{text}` is neither a day nor a length of time"))
+                .with_hint("such as `2027-01-31` or `30d`")
+        };
+        let age = runs::age(text).map_err(|_| failed())?;
+        today.checked_add(age).map_err(|_| failed())?
+    };
+    if day < today {
+        return Err(Failure::new(format!("{day} is over"))
+            .with_hint("name the last day on which it is to hold"));
+    }
+    Ok(day.to_string())
+}

@@ -1,0 +1,28 @@
+//! `quorum resume`.
+
+use quorum_store::Run;
+
+use super::{plan, review};
+use crate::cli::{Cli, OutputArgs};
+use crate::failure::Failure;
+use crate::gather::Purpose;
+use crate::kept::Kept;
+use crate::record::Recorder;
+use crate::request;
+
+pub(super) fn run(cli: &Cli, name: &str, output: &OutputArgs) -> Result<u8, Failure> {
+    let kept = Kept::open(cli)?;
+    let found = Run::find(&kept.root, name)?;
+    if let Some(result) = found.result()? {
+        return review::print(&result, output);
+    }
+    let (mut asked, arguments) = request::load(&found)?;
+    asked.quiet = cli.quiet;
+    // Nobody else works on it from here on.
+    let recorder = Recorder::resume(&kept.root, found.id())?;
+    let mut made = plan::make(&asked, &arguments.scope, &arguments.run, Purpose::Review)?;
+    let planned = found.plan()?;
+    request::check_unchanged(found.id(), &planned.scope, &made.plan.scope)?;
+    made.plan = planned;
+    review::go_on(&asked, &made, &recorder, &arguments.run, output)
+}

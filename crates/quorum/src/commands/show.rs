@@ -1,0 +1,100 @@
+//! `quorum show`.
+
+use quorum_index::Counter;
+use quorum_model::finding::Finding;
+use quorum_scope::request::PolicySource;
+use quorum_store::{Run, RunSummary, page};
+use serde_json::json;
+
+use crate::cli::{Cli, Format, ShowArgs};
+use crate::failure::Failure;
+use crate::kept::Kept;
+use crate::policy::Policy;
+use crate::{output, render, workspace};
+
+/// The shortest part of a fingerprint that is taken for one.
+const FINGERPRINT: usize = 6;
+
+pub(super) fn run(cli: &Cli, arguments: &ShowArgs) -> Result<u8, Failure> {
+    let kept = Kept::open(cli)?;
+    let run = Run::find(&kept.root, &arguments.run.run)?;
+    let file = arguments.output.output.as_deref();
+    let as_json = arguments.output.format == Format::Json;
+    let text = if let Some(agent) = agent(&run, &arguments.name)? {
+        if as_json {
+            let verdict = run.verdicts()?.into_iter().find(|verdict| verdict.agent == agent);
+            let outcome = run.state()?.finished(&agent).cloned();
+            output::json(&json!({ "verdict": verdict, "outcome": outcome }), file)?;
+            return Ok(0);
+        }
+        let text = run.page(&agent)?.unwrap_or_default();
+        if arguments.index { page::head(&text).to_owned() } else { text }
+    } else if let Some(finding) = finding(&run, &arguments.name)? {
+        if as_json {
+            output::json(&finding, file)?;
+            return Ok(0);
+        }
+        render::finding::page(&finding)
+    } else if let Some(section) = unpublished(&run, &arguments.name)? {
+        section
+    } else {
+        return Err(nothing(&run, &arguments.name));
+    };
+    let text = match arguments.budget {
+        Some(budget) => {
+            let policy = Policy::new(Some(&kept.repository), PolicySource::WorkTree);
+            let config = workspace::load(&policy, Vec::new())?.config;
+            let counter = Counter::new(config.tokenizer);
+            page::within(&text, budget, |text| counter.count(text.as_bytes()))
+        }
+        None => text,
+    };
+    output::text(&text, file)?;
+    Ok(0)
+}
+
+/// The agent that is meant: its name, with or without `-reviewer`.
+fn agent(run: &RunSummary, name: &str) -> Result<Option<String>, Failure> {
+    let verdicts = run.verdicts()?;
+    let full = format!("{name}-reviewer");
+    let meant = verdicts.into_iter().find(|verdict| verdict.agent == name || verdict.agent == full);
+    Ok(meant.map(|verdict| verdict.agent))
+}
+
+/// The finding that is meant, by its id or the beginning of its fingerprint.
+pub(super) fn finding(run: &RunSummary, name: &str) -> Result<Option<Finding>, Failure> {
+    let Some(result) = run.result()? else { return Ok(None) };
+    let all = || result.findings.iter().chain(&result.not_agreed).chain(&result.history);
+    if let Some(found) = all().find(|finding| finding.id.eq_ignore_ascii_case(name)) {
+        return Ok(Some(found.clone()));
+    }
+    if name.len() < FINGERPRINT {
+        return Ok(None);
+    }
+    let matching: Vec<&Finding> =
+        all().filter(|finding| finding.fingerprint.starts_with(name)).collect();
+    match matching.as_slice() {
+        [] => Ok(None),
+        [one] => Ok(Some((*one).clone())),
+        [one, two, ..] => {
+            let text = format!("`{name}` could be {} or {}", one.id, two.id);
+            Err(Failure::new(text).with_hint("give more of the fingerprint, or the id"))
+        }
+    }
+}
+
+/// What an agent reported and the review did not publish, by its id on the agent's page.
+fn unpublished(run: &RunSummary, name: &str) -> Result<Option<String>, Failure> {
+    for verdict in run.verdicts()? {
+        let text = run.page(&verdict.agent)?.unwrap_or_default();
+        if let Some(section) = page::section(&text, &name.to_uppercase()) {
+            return Ok(Some(section.to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+pub(super) fn nothing(run: &RunSummary, name: &str) -> Failure {
+    Failure::new(format!("run {} has no agent and no finding `{name}`", run.id()))
+        .with_hint("`quorum verdicts` names the agents, `quorum show AGENT --index` its findings")
+}

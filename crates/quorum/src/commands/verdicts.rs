@@ -1,0 +1,33 @@
+//! `quorum verdicts`.
+
+use quorum_store::{Run, verdicts};
+
+use crate::cli::{Cli, Format, VerdictsArgs};
+use crate::failure::Failure;
+use crate::kept::Kept;
+use crate::{output, render};
+
+pub(super) fn run(cli: &Cli, arguments: &VerdictsArgs) -> Result<u8, Failure> {
+    let kept = Kept::open(cli)?;
+    let run = Run::find(&kept.root, &arguments.run.run)?;
+    let mut files = run.verdicts()?;
+    if arguments.attention {
+        files.retain(verdicts::needs_a_look);
+    }
+    let file = arguments.output.output.as_deref();
+    if arguments.output.format == Format::Json {
+        output::json(&files, file)?;
+        return Ok(0);
+    }
+    let page = if arguments.count {
+        format!("{}\n", verdicts::count_by_status(&files))
+    } else if arguments.tokens {
+        render::verdicts::tokens(&files)
+    } else if arguments.attention {
+        render::verdicts::attention(&files)
+    } else {
+        render::verdicts::lines(&render::verdicts::header(&run)?, &files)
+    };
+    output::text(&page, file)?;
+    Ok(0)
+}

@@ -1,0 +1,183 @@
+//! A review in the light of the ones before it.
+
+use jiff::Timestamp;
+use quorum_model::finding::{Finding, FindingState};
+use quorum_model::outcome::AgentOutcome;
+use quorum_model::plan::Plan;
+use quorum_model::result::ReviewResult;
+use quorum_scope::repository::Repository;
+use quorum_scope::request::{self, Request, Selection};
+use quorum_scope::snapshot::Snapshot;
+use quorum_store::ledger::Ledger;
+use quorum_store::ledger::converge::{self, Touched};
+use quorum_store::ledger::judge::{Judgement, Review};
+use quorum_store::memory::Memories;
+use quorum_store::{StoreError, page};
+
+use crate::failure::Failure;
+use crate::record::Recorder;
+use crate::workspace::Workspace;
+
+type Decide<'a> = dyn Fn(&[AgentOutcome]) -> Result<ReviewResult, Failure> + 'a;
+
+/// Decides a review, without what was set aside, and says of each finding where it stands. A ledger
+/// that cannot be used sets nothing aside; the result says so.
+pub(crate) fn settle(
+    recorder: &Recorder,
+    plan: &Plan,
+    workspace: &Workspace,
+    outcomes: &[AgentOutcome],
+    decide: &Decide<'_>,
+) -> Result<ReviewResult, Failure> {
+    let first = decide(outcomes)?;
+    let Some(root) = recorder.root() else { return Ok(first) };
+    let shared = workspace.policy().dismissals()?;
+    let snapshot = Snapshot::new(workspace.repository.as_ref(), &workspace.target);
+    let text = |path: &str| snapshot.head(path).map(|text| text.to_string());
+    let branch = workspace.repository.as_ref().and_then(branch);
+    let series = converge::series(&plan.scope, branch.as_deref());
+    let now = Timestamp::now();
+    let review = Review {
+        run: recorder.id(),
+        at: now,
+        series: series.as_deref(),
+        scope: &plan.scope,
+        findings: &first.findings,
+        outcomes,
+        text: &text,
+    };
+    let looked_up = look_up(root, workspace, &review, shared);
+    let (mut ledger, judgement, round) = match looked_up {
+        Ok(found) => found,
+        Err(error) => return Ok(without_a_past(first, &error)),
+    };
+    let mut result = apply(&first, &judgement, &round, outcomes, decide)?;
+    let recorded = ledger.record(&review, &judgement).and_then(|()| {
+        Memories::open(root)?.record_review(&plan.scope.label, &result, now).map(drop)
+    });
+    if let Err(error) = recorded {
+        result = without_a_past(result, &error);
+    }
+    Ok(result)
+}
+
+/// Which round of reviews this is, and what changed since the one before.
+#[derive(Debug, Default)]
+struct Round {
+    number: u32,
+    touched: Option<Touched>,
+}
+
+fn look_up(
+    root: &std::path::Path,
+    workspace: &Workspace,
+    review: &Review<'_>,
+    shared: Vec<quorum_store::ledger::dismissal::Dismissal>,
+) -> Result<(Ledger, Judgement, Round), StoreError> {
+    let ledger = Ledger::open(root)?;
+    let judgement = ledger.judge(review, shared)?;
+    let round = match review.series {
+        Some(series) => {
+            let round = ledger.round(series, review.run)?;
+            let ends = round.last_head.as_ref().zip(review.scope.head.as_ref());
+            let repository = workspace.repository.as_ref();
+            let touched = ends
+                .zip(repository)
+                .and_then(|((old, new), repository)| touched(repository, old, new));
+            Round { number: round.number, touched }
+        }
+        None => Round::default(),
+    };
+    Ok((ledger, judgement, round))
+}
+
+/// Decides again without what was set aside or is held back, and puts down where findings stand.
+fn apply(
+    first: &ReviewResult,
+    judgement: &Judgement,
+    round: &Round,
+    outcomes: &[AgentOutcome],
+    decide: &Decide<'_>,
+) -> Result<ReviewResult, Failure> {
+    let judged = || first.findings.iter().zip(&judgement.findings);
+    let dismissed: Vec<&Finding> = judged()
+        .filter(|(_, judged)| judged.state == FindingState::Dismissed)
+        .map(|(finding, _)| finding)
+        .collect();
+    let held_back: Vec<&Finding> = judged()
+        .filter(|(_, judged)| judged.state != FindingState::Dismissed)
+        .map(|(finding, _)| finding)
+        .filter(|finding| converge::is_held_back(finding, round.number, round.touched.as_ref()))
+        .collect();
+    let mut result = if dismissed.is_empty() && held_back.is_empty() {
+        first.clone()
+    } else {
+        let aside: Vec<&Finding> = dismissed.iter().chain(&held_back).copied().collect();
+        decide(&without(outcomes, &aside))?
+    };
+    for finding in &mut result.findings {
+        let before = judged().find(|(other, _)| other.fingerprint == finding.fingerprint);
+        if let Some((_, judged)) = before {
+            finding.state = judged.state;
+        }
+    }
+    converge::changed_first(&mut result.findings);
+    for (reason, findings) in [("dismissed", &dismissed), ("below_floor", &held_back)] {
+        if !findings.is_empty() {
+            *result.rejected.entry(reason.to_owned()).or_default() += findings.len() as u64;
+        }
+    }
+    let gone =
+        judgement.gone.iter().filter(|gone| !gone.dismissed).map(|gone| gone.finding.clone());
+    let dismissed = dismissed
+        .into_iter()
+        .map(|finding| Finding { state: FindingState::Dismissed, ..finding.clone() });
+    let named = (1..).zip(gone.chain(dismissed));
+    result.history = named
+        .map(|(number, finding)| Finding { id: format!("H-{number:03}"), ..finding })
+        .collect();
+    converge::changed_first(&mut result.history);
+    Ok(result)
+}
+
+/// What the agents returned, without the findings that went into `aside`.
+fn without(outcomes: &[AgentOutcome], aside: &[&Finding]) -> Vec<AgentOutcome> {
+    let mut outcomes = outcomes.to_vec();
+    for outcome in &mut outcomes {
+        let agent = outcome.agent.clone();
+        outcome.findings.retain(|finding| {
+            !aside.iter().any(|published| page::is_part_of(finding, &agent, published))
+        });
+    }
+    outcomes
+}
+
+fn without_a_past(mut result: ReviewResult, error: &StoreError) -> ReviewResult {
+    result.notes.push(format!("earlier reviews are not considered: {error}"));
+    result
+}
+
+/// The lines that changed between two revisions; absent where git cannot tell.
+fn touched(repository: &Repository, old: &str, new: &str) -> Option<Touched> {
+    if old == new {
+        return Some(Touched::new());
+    }
+    let range = Selection::Range(format!("{old}..{new}"));
+    let request = Request { selection: range, paths: Vec::new() };
+    let target = request::resolve(repository, request).ok()?;
+    let mut touched = Touched::new();
+    for file in quorum_scope::files::open(repository, &target).ok()? {
+        let file = file.ok()?;
+        let lines = file
+            .hunks
+            .iter()
+            .map(|(hunk, _)| (hunk.new_start, hunk.new_start + hunk.new_lines.max(1) - 1));
+        touched.insert(file.path.to_string(), lines.collect());
+    }
+    Some(touched)
+}
+
+/// The branch that is checked out.
+fn branch(repository: &Repository) -> Option<String> {
+    repository.git().line(["symbolic-ref", "--short", "--quiet", "HEAD"]).ok()
+}

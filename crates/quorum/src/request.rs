@@ -1,0 +1,93 @@
+//! What a review was asked for, kept with its run so that it can go on.
+
+use std::path::{Path, PathBuf};
+
+use clap::Parser as _;
+use quorum_model::scope::Scope;
+use quorum_scope::request::Sides;
+use quorum_store::{Run, RunSummary};
+use serde::{Deserialize, Serialize};
+
+use crate::cli::{ChangeArgs, Cli, Command};
+use crate::failure::Failure;
+use crate::workspace::Workspace;
+
+const FILE: &str = "request.json";
+/// A diff that came from elsewhere, which may not be there any more.
+const DIFF: &str = "request.diff";
+
+/// What a review was asked for.
+#[derive(Debug, Serialize, Deserialize)]
+struct Request {
+    /// Where.
+    folder: PathBuf,
+    /// What was typed after the program's name.
+    arguments: Vec<String>,
+}
+
+/// Keeps what this process was asked for with its run.
+pub(crate) fn save(run: &Run, workspace: &Workspace) -> Result<(), Failure> {
+    let arguments = std::env::args_os().skip(1).map(|argument| argument.into_string().ok());
+    // A run whose request cannot be written down is complete without it; it only cannot go on.
+    let (Some(arguments), Ok(folder)) = (arguments.collect(), std::env::current_dir()) else {
+        return Ok(());
+    };
+    let request = Request { folder, arguments };
+    let Ok(text) = serde_json::to_vec_pretty(&request) else { return Ok(()) };
+    if let Sides::Patch(diff) = &workspace.target.sides {
+        run.write(DIFF, diff)?;
+    }
+    run.write(FILE, &text)?;
+    Ok(())
+}
+
+/// The command line that a run was started with; its diff is read from the run's directory.
+pub(crate) fn load(run: &RunSummary) -> Result<(Cli, ChangeArgs), Failure> {
+    let lost = || {
+        Failure::new(format!("run {} does not say what it was asked for", run.id()))
+            .with_hint("`quorum review` starts a new one")
+    };
+    let text = std::fs::read(run.directory().join(FILE)).map_err(|_| lost())?;
+    let request: Request = serde_json::from_slice(&text).map_err(|_| lost())?;
+    let arguments = std::iter::once("quorum".to_owned()).chain(request.arguments);
+    let mut cli = Cli::try_parse_from(arguments).map_err(|_| lost())?;
+    cli.directory = Some(match &cli.directory {
+        Some(directory) => request.folder.join(directory),
+        None => request.folder,
+    });
+    let Command::Review(mut change) = take_command(&mut cli) else { return Err(lost()) };
+    let diff = run.directory().join(DIFF);
+    if diff.is_file() {
+        change.scope.paths.retain(|path| path != "-");
+        change.scope.pr = None;
+        change.scope.diff = Some(text_of(&diff)?);
+    }
+    Ok((cli, change))
+}
+
+/// The command, out of a command line of which only the rest is needed.
+fn take_command(cli: &mut Cli) -> Command {
+    let shell = clap_complete::Shell::Bash;
+    std::mem::replace(&mut cli.command, Command::Completions { shell })
+}
+
+fn text_of(path: &Path) -> Result<String, Failure> {
+    let named = path.to_str().map(str::to_owned);
+    named.ok_or_else(|| Failure::new(format!("{}: the path is not UTF-8", path.display())))
+}
+
+/// Refuses to go on with a review of something else.
+pub(crate) fn check_unchanged(run: &str, then: &Scope, now: &Scope) -> Result<(), Failure> {
+    if (&then.files, &then.base, &then.head) == (&now.files, &now.base, &now.head) {
+        return Ok(());
+    }
+    let changed = now.files.iter().find(|file| !then.files.contains(file));
+    let gone = then.files.iter().find(|file| now.files.iter().all(|other| other.path != file.path));
+    let what = match (changed, gone) {
+        (Some(file), _) => format!("{} is not as it was", file.path),
+        (None, Some(file)) => format!("{} is not there any more", file.path),
+        (None, None) => "the revision is another one".to_owned(),
+    };
+    Err(Failure::new(format!("run {run} cannot go on: {what}"))
+        .with_hint("`quorum review` starts a new one"))
+}
