@@ -62,6 +62,12 @@ impl From<ScopeError> for Failure {
     }
 }
 
+impl From<quorum_rules::RuleError> for Failure {
+    fn from(error: quorum_rules::RuleError) -> Self {
+        Self::new(error.to_string()).with_hint(error.hint())
+    }
+}
+
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         Self { message: error.to_string(), hint: error.hint(), quiet: false }

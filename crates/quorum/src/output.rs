@@ -31,6 +31,13 @@ pub(crate) fn width() -> usize {
     usize::from(width.clamp(60, 160))
 }
 
+/// Whether the reader's locale can show more than ASCII; what is not a terminal can.
+pub(crate) fn is_unicode() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(std::env::var_os);
+    let plain = locale.is_some_and(|locale| matches!(locale.to_str(), Some("C" | "POSIX")));
+    !(plain && io::stdout().is_terminal())
+}
+
 fn terminal_width() -> Option<u16> {
     comfy_table::Table::new().width()
 }
@@ -41,6 +48,16 @@ pub(crate) fn text(text: &str, file: Option<&Path>) -> Result<(), Failure> {
         return to_file(path, |out| out.write_all(strip(text).as_bytes()));
     }
     let mut stdout = anstream::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    written.map_err(|error| printing(&error))
+}
+
+/// Writes `text` as it is to standard output or to `file`.
+pub(crate) fn raw(text: &str, file: Option<&Path>) -> Result<(), Failure> {
+    if let Some(path) = file {
+        return to_file(path, |out| out.write_all(text.as_bytes()));
+    }
+    let mut stdout = io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     written.map_err(|error| printing(&error))
 }

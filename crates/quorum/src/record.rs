@@ -7,7 +7,7 @@ use quorum_model::agent::Agent;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_model::result::ReviewResult;
-use quorum_store::{Clock, Run, StoreError};
+use quorum_store::{Clock, Run, RunSummary, StoreError};
 
 use crate::commands::replay::ROSTER;
 use crate::failure::Failure;
@@ -22,7 +22,7 @@ pub(crate) struct Recorder {
 }
 
 /// The id of a run that is not recorded.
-const UNRECORDED: &str = "unrecorded";
+pub(crate) const UNRECORDED: &str = "unrecorded";
 
 /// The system's clock.
 pub(crate) fn clock() -> Clock {
@@ -61,6 +61,11 @@ impl Recorder {
         Self { run: None, root: None }
     }
 
+    /// The run as it is on disk, where it is kept.
+    pub(crate) fn kept(&self) -> Option<RunSummary> {
+        Run::find(self.root.as_deref()?, self.run.as_ref()?.id()).ok()
+    }
+
     /// The root of the repository that keeps the run.
     pub(crate) fn root(&self) -> Option<&Path> {
         self.root.as_deref()
@@ -78,6 +83,14 @@ impl Recorder {
     /// The run's id.
     pub(crate) fn id(&self) -> &str {
         self.run.as_ref().map_or(UNRECORDED, Run::id)
+    }
+
+    /// Writes another file of the run, where it is kept.
+    pub(crate) fn keep(&self, name: &str, text: &str) -> Result<(), StoreError> {
+        match &self.run {
+            Some(run) => run.write(name, text.as_bytes()).map(drop),
+            None => Ok(()),
+        }
     }
 
     /// Gives a seat to agents that come from elsewhere: none of their files is theirs to cover, and

@@ -145,9 +145,7 @@ fn the_table_holds_for_every_combination() {
     };
     let all = Behaviour::all();
     for sensitive in [false, true] {
-        for_all(if sensitive { 2 } else { 3 }, &all, &mut |behaviours| {
-            check(behaviours, sensitive)
-        });
+        for_all(2, &all, &mut |behaviours| check(behaviours, sensitive));
         let deciding: Vec<Behaviour> = all
             .iter()
             .copied()
@@ -233,21 +231,22 @@ proptest! {
     }
 
     #[test]
-    fn an_added_veto_never_loosens_a_blocked_review(
+    fn an_added_veto_always_blocks(
         mut review in case(), noise in noise(), line in 1..20u64,
     ) {
         add_noise(&mut review, &noise);
-        prop_assume!(review.outcomes.iter().any(|outcome| outcome.agent != NAMES[3]));
-        let before = review.decide().verdict;
-        let veto = finding(Severity::Critical, "a.go", line, "Data is lost");
-        let name = review.outcomes.iter().find(|outcome| outcome.agent != NAMES[3]);
-        let name = name.expect("one with a veto").agent.clone();
-        let after = review.clone().finds(&name, veto).decide().verdict;
-        if review.policy.protocol == Protocol::Vote {
-            prop_assert!(before != Verdict::Blocked || after == Verdict::Blocked);
-        } else {
-            prop_assert_eq!(after, Verdict::Blocked);
+        // Nobody takes the veto back.
+        for outcome in &mut review.outcomes {
+            outcome.reactions.clear();
         }
+        let voting = review.policy.protocol == Protocol::Vote;
+        // A vote can overrule a veto that is not about security.
+        let name = review.outcomes.iter().map(|outcome| outcome.agent.clone());
+        let name = name.into_iter().find(|name| name == NAMES[0] || (!voting && name != NAMES[3]));
+        prop_assume!(name.is_some());
+        let veto = finding(Severity::Critical, "a.go", line, "Data is lost");
+        let after = review.finds(&name.unwrap_or_default(), veto).decide().verdict;
+        prop_assert_eq!(after, Verdict::Blocked);
     }
 
     #[test]

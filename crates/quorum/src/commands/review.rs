@@ -9,16 +9,17 @@ use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
+use quorum_report::{Report, markdown, terminal};
 
-use crate::cli::{ChangeArgs, Cli, Format, OutputArgs, RunArgs};
+use crate::cli::{Cli, ResultArgs, ReviewArgs, RunArgs};
 use crate::commands::plan::{self, Made};
 use crate::failure::Failure;
 use crate::gather::Purpose;
-use crate::record::Recorder;
+use crate::record::{Recorder, UNRECORDED};
 use crate::workspace::Workspace;
-use crate::{embedded, history, output, progress, render};
+use crate::{embedded, history, output, progress, reports};
 
-pub(super) fn run(cli: &Cli, arguments: &ChangeArgs) -> Result<u8, Failure> {
+pub(super) fn run(cli: &Cli, arguments: &ReviewArgs) -> Result<u8, Failure> {
     let made = plan::make(cli, &arguments.scope, &arguments.run, Purpose::Review)?;
     refuse_providers(&made.plan)?;
     let recorder = Recorder::start(&made.workspace, &made.plan)?;
@@ -31,7 +32,7 @@ pub(super) fn go_on(
     made: &Made,
     recorder: &Recorder,
     arguments: &RunArgs,
-    output: &OutputArgs,
+    output: &ResultArgs,
 ) -> Result<u8, Failure> {
     let Made { plan, workspace, files } = made;
     let bar = progress::files(files.len(), cli.quiet);
@@ -40,14 +41,17 @@ pub(super) fn go_on(
     let reviewed = if left.agents.is_empty() {
         Reviewed::default()
     } else {
-        embedded::review(recorder.id(), &left, files, workspace, &bar)
+        embedded::review(recorder.id(), &left, files, workspace, &bar)?
     };
     bar.finish_and_clear();
     let mut outcomes = reviewed.outcomes;
     confer(recorder.id(), plan, workspace, &mut outcomes, &reviewed.hints)?;
     let outcomes = recorder.finished(outcomes)?;
     let result = settle(recorder, plan, workspace, &outcomes, arguments)?;
-    print(&result, output)
+    let run = recorder.kept();
+    let report = reports::report(&result, plan, workspace.repository.as_ref(), run.as_ref());
+    recorder.keep(FULL_REPORT, &markdown::render(&report))?;
+    print(&report, output)
 }
 
 /// Decides a run, in the light of the ones before it, and writes it out.
@@ -65,14 +69,24 @@ pub(super) fn settle(
     Ok(result)
 }
 
-/// Prints a result and returns its exit code.
-pub(super) fn print(result: &ReviewResult, output: &OutputArgs) -> Result<u8, Failure> {
+/// Prints a report and returns the exit code of its result.
+pub(super) fn print(report: &Report<'_>, output: &ResultArgs) -> Result<u8, Failure> {
     let file = output.output.as_deref();
-    match output.format {
-        Format::Json => output::json(result, file)?,
-        Format::Terminal => output::text(&page(result), file)?,
+    match reports::write(report, output.format, file) {
+        Some(written) => written?,
+        None => {
+            let full = full_report(report.result);
+            let options = terminal::Options {
+                width: output::width(),
+                // What cannot show colours gets the text without them.
+                color: true,
+                unicode: output::is_unicode(),
+                full_report: full.as_deref(),
+            };
+            output::text(&terminal::render(report, &options), file)?;
+        }
     }
-    Ok(result.exit_code)
+    Ok(report.result.exit_code)
 }
 
 /// Only the embedded reviewers are there; another engine is not silently replaced by them.
@@ -138,16 +152,11 @@ pub(super) fn conclude(
     Ok(decide(&input)?)
 }
 
-/// The verdict, why, and every finding on a line of its own.
-fn page(result: &ReviewResult) -> String {
-    let mut page = format!("{}\n", render::verdict::word(result.verdict));
-    for reason in &result.reasons {
-        page.extend(["  ", reason, "\n"]);
-    }
-    for finding in &result.findings {
-        let place = format!("{}:{}", finding.file, finding.line);
-        page.extend(["\n", finding.severity.as_str(), " ", &place, " (", &finding.id, ")\n"]);
-        page.extend(["  ", &finding.issue, "\n  fix: ", &finding.recommendation, "\n"]);
-    }
-    page
+/// The report in full, in a run's folder.
+const FULL_REPORT: &str = "report.md";
+
+/// Where the report is in full, for people; absent where the run is not kept.
+fn full_report(result: &ReviewResult) -> Option<String> {
+    let kept = result.run != UNRECORDED;
+    kept.then(|| format!(".quorum/runs/{}/{FULL_REPORT}", result.run))
 }

@@ -6,6 +6,7 @@ mod config;
 mod eval;
 mod plan;
 mod pull_request;
+mod report;
 mod review;
 mod sandbox;
 mod scope;
