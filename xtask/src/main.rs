@@ -2,6 +2,9 @@
 
 #![expect(clippy::print_stdout, reason = "a developer's tool talks to the terminal")]
 
+mod clusters;
+mod readers;
+
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
@@ -19,7 +22,11 @@ cargo xtask <chore>
   schemas         write schemas/ anew from the types
   context         measure what an orchestrator reads of a review, against what is on disk
   kills [N]       kill N scripted runs and a tenth as many reviews (default 1000), and resume them
+  readers         read sample reports with other programs' readers; needs python3 and npm
+  browser         drive sample reports in Chromium; needs python3, and Chromium or apt-get
+                  (both say so and go on where they cannot be set up; `--required` makes that an error)
   bench [ARGS…]   run the benchmarks; ARGS go to `cargo bench`
+  clusters FILE   how well agreement finds known issues, on labelled comments of review tools
   fuzz [SECONDS]  run every fuzz target for that long (default 60); needs nightly and cargo-fuzz
 ";
 
@@ -36,7 +43,10 @@ fn main() -> Result<()> {
             &[],
         ),
         Some("kills") => kills(rest.first().map_or("1000", String::as_str)),
+        Some("readers") => readers::readers(rest.iter().any(|argument| argument == "--required")),
+        Some("browser") => readers::browser(rest.iter().any(|argument| argument == "--required")),
         Some("bench") => cargo(["bench", "--workspace"], &rest),
+        Some("clusters") => clusters::measure(rest.first().context("which file?")?),
         Some("fuzz") => fuzz(rest.first().map_or("60", String::as_str)),
         Some("help" | "--help" | "-h") | None => {
             println!("{HELP}");

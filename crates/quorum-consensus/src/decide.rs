@@ -11,14 +11,16 @@ use quorum_model::plan::{Plan, Protocol};
 use quorum_model::result::{AgentExecution, Execution, GateResult, ReviewResult};
 use quorum_model::severity::{Counts, Severity};
 
+use crate::cluster::Remark;
 use crate::coverage::Covers;
 use crate::error::ConsensusError;
 use crate::findings::{self, Cluster};
+use crate::grounded::check_grounded;
 use crate::quorum::Quorum;
 use crate::seat::{self, Seat};
-use crate::sighting;
+use crate::sighting::{self, Sighting};
 use crate::verdict::{self, Facts, Opinion};
-use crate::{cluster, sops};
+use crate::{cluster, links, reactions, sops, vote};
 
 /// What a decision is made from. A recorded run holds all of it.
 #[derive(Clone, Debug)]
@@ -52,21 +54,48 @@ pub struct Policy {
     pub quorum: Quorum,
 }
 
+/// What the agents returned, clustered, before anything is decided.
+#[derive(Debug)]
+pub(crate) struct Deliberation<'a> {
+    pub(crate) seats: Vec<Seat<'a>>,
+    strangers: Vec<&'a AgentOutcome>,
+    pub(crate) covers: Covers<'a>,
+    /// In canonical order.
+    pub(crate) clusters: Vec<Cluster<'a>>,
+}
+
+impl<'a> Deliberation<'a> {
+    pub(crate) fn open(input: &Input<'a>) -> Result<Self, ConsensusError> {
+        let (seats, strangers) = seat::fill(input)?;
+        let covers = Covers::compute(input.plan, &seats);
+        let sightings = sighting::collect(&seats, &covers);
+        let remarks: Vec<Remark<'_>> = sightings.iter().map(Sighting::remark).collect();
+        let groups = cluster::group(&remarks, cluster::ALIKE);
+        let members = |group: Vec<usize>| group.into_iter().map(|i| sightings[i].clone()).collect();
+        let mut clusters: Vec<Cluster<'a>> =
+            groups.into_iter().map(|group| Cluster::of(members(group))).collect();
+        clusters.sort_by(|a, b| a.leader().canonical(b.leader()));
+        findings::distinguish(&mut clusters);
+        Ok(Self { seats, strangers, covers, clusters })
+    }
+}
+
 /// Decides a review.
 pub fn decide(input: &Input<'_>) -> Result<ReviewResult, ConsensusError> {
     let policy = &input.policy;
     if policy.ignore_vetos.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
         return Err(ConsensusError::NoReason);
     }
-    let (seats, strangers) = seat::fill(input)?;
-    let covers = Covers::compute(input.plan, &seats);
-    let sightings = sighting::collect(&seats, &covers);
-    let clusters = cluster::group(&sightings);
-    let clusters = clusters
-        .into_iter()
-        .map(|group| Cluster::of(group.into_iter().map(|i| sightings[i].clone()).collect()))
-        .collect();
-    let findings = findings::build(clusters, &seats, &covers);
+    let Deliberation { seats, strangers, covers, mut clusters } = Deliberation::open(input)?;
+    let withdrawn = reactions::apply(&mut clusters, policy.protocol, &seats, &covers);
+    let mut findings = findings::build(clusters, &seats, &covers);
+    links::connect(&mut findings.iter_mut().map(|(finding, _)| finding).collect::<Vec<_>>());
+    let (findings, not_agreed): (Vec<_>, Vec<_>) = match policy.protocol {
+        Protocol::Vote => {
+            findings.into_iter().partition(|(_, cluster)| vote::agreed(cluster, &seats, &covers))
+        }
+        _ => (findings, Vec::new()),
+    };
     let opinions: Vec<Opinion> = seats
         .iter()
         .enumerate()
@@ -86,7 +115,12 @@ pub fn decide(input: &Input<'_>) -> Result<ReviewResult, ConsensusError> {
     let agents = seats.iter().enumerate().zip(opinions);
     let agents =
         agents.map(|((index, seat), opinion)| execution(index, seat, opinion, &covers, &findings));
-    Ok(ReviewResult {
+    let mut rejected = rejected(&seats);
+    if withdrawn > 0 {
+        *rejected.entry("withdrawn by its author".to_owned()).or_default() += withdrawn;
+    }
+    let agents: Vec<AgentExecution> = agents.collect();
+    let result = ReviewResult {
         schema_version: SCHEMA_VERSION,
         run: input.run.to_owned(),
         verdict,
@@ -95,17 +129,19 @@ pub fn decide(input: &Input<'_>) -> Result<ReviewResult, ConsensusError> {
         scope: input.plan.scope.label.clone(),
         protocol: policy.protocol,
         ignored_vetos: policy.ignore_vetos.clone(),
-        notes: notes(&seats, &strangers, input.run),
-        execution: Execution { agents: agents.collect() },
+        notes: notes(&seats, &agents, &strangers, input.run),
+        execution: Execution { agents },
         coverage: covers.matrix(input.plan, &seats),
         findings: findings.into_iter().map(|(finding, _)| finding).collect(),
-        not_agreed: Vec::new(),
+        not_agreed: not_agreed.into_iter().map(|(finding, _)| finding).collect(),
         history: Vec::new(),
-        rejected: rejected(&seats),
+        rejected,
         gates: input.gates.to_vec(),
         sops,
         delivery: Vec::new(),
-    })
+    };
+    check_grounded(&result, input.outcomes)?;
+    Ok(result)
 }
 
 fn execution(
@@ -143,7 +179,20 @@ fn execution(
     }
 }
 
-fn notes(seats: &[Seat<'_>], strangers: &[&AgentOutcome], run: &str) -> Vec<String> {
+fn notes(
+    seats: &[Seat<'_>],
+    agents: &[AgentExecution],
+    strangers: &[&AgentOutcome],
+    run: &str,
+) -> Vec<String> {
+    let weighed = agents.iter().filter(|agent| agent.partial && agent.counts != Counts::default());
+    let weighed = weighed.map(|agent| {
+        format!(
+            "{} was shown {} % of its files whole: the confidence of its findings is weighed by that",
+            agent.name,
+            agent.coverage_percent()
+        )
+    });
     let own = seats.iter().filter_map(|seat| seat.outcome);
     let own = own
         .flat_map(|outcome| outcome.notes.iter().map(|note| format!("{}: {note}", outcome.agent)));
@@ -154,7 +203,7 @@ fn notes(seats: &[Seat<'_>], strangers: &[&AgentOutcome], run: &str) -> Vec<Stri
             format!("a report of {} is not counted: it is of run {}", stranger.agent, stranger.run)
         }
     });
-    own.chain(foreign).collect()
+    weighed.chain(own).chain(foreign).collect()
 }
 
 fn rejected(seats: &[Seat<'_>]) -> BTreeMap<String, u64> {

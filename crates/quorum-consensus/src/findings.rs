@@ -13,12 +13,34 @@ use crate::sighting::Sighting;
 #[derive(Debug)]
 pub(crate) struct Cluster<'a> {
     pub(crate) members: Vec<Sighting<'a>>,
+    /// Unique among the clusters of a run.
+    pub(crate) fingerprint: String,
+    /// The seats of agents that confirmed it when they were asked.
+    pub(crate) confirmed: BTreeSet<usize>,
+    /// The seats of agents that disputed it.
+    pub(crate) disputed: BTreeSet<usize>,
 }
 
 impl<'a> Cluster<'a> {
-    pub(crate) fn of(mut members: Vec<Sighting<'a>>) -> Self {
-        members.sort_by(Sighting::outranks);
-        Self { members }
+    pub(crate) fn of(members: Vec<Sighting<'a>>) -> Self {
+        let (confirmed, disputed) = (BTreeSet::new(), BTreeSet::new());
+        let mut cluster = Self { members, fingerprint: String::new(), confirmed, disputed };
+        cluster.sort();
+        cluster.fingerprint = cluster.most_stable();
+        cluster
+    }
+
+    /// Puts the members in the order of their rank.
+    pub(crate) fn sort(&mut self) {
+        self.members.sort_by(Sighting::outranks);
+    }
+
+    /// The seats of the agents that could have seen it: that were shown the place, or saw it.
+    pub(crate) fn electorate(&self, seats: usize, covers: &Covers<'_>) -> BTreeSet<usize> {
+        let leader = self.leader();
+        let own = self.seats();
+        let shown = |seat: &usize| covers.saw(*seat, leader.file, leader.lines());
+        (0..seats).filter(|seat| own.contains(seat) || shown(seat)).collect()
     }
 
     /// The sighting that speaks for the cluster: severity and confidence are both its own.
@@ -48,13 +70,13 @@ impl<'a> Cluster<'a> {
 
     fn finding(&self, seats: &[Seat<'_>], covers: &Covers<'_>) -> Finding {
         let leader = self.leader();
-        let own = self.seats();
-        let covered = (0..seats.len())
-            .filter(|seat| own.contains(seat) || covers.saw(*seat, leader.file, leader.lines()));
+        let named = |chosen: &BTreeSet<usize>| -> Vec<String> {
+            chosen.iter().map(|&seat| seats[seat].name().to_owned()).collect()
+        };
         let source = leader.source;
         Finding {
             id: String::new(),
-            fingerprint: self.fingerprint(),
+            fingerprint: self.fingerprint.clone(),
             severity: leader.severity,
             category: source.category.clone(),
             rule: self.first(|source| source.rule.as_ref()),
@@ -65,14 +87,14 @@ impl<'a> Cluster<'a> {
             issue: source.issue.clone(),
             recommendation: self.recommendations(),
             cwe: self.first(|source| source.cwe.as_ref()),
-            agents: own.iter().map(|&seat| seats[seat].name().to_owned()).collect(),
-            corroboration: self.witnesses(),
-            covered_by: covered.count() as u64,
+            agents: named(&self.seats()),
+            corroboration: self.witnesses() + self.confirmed.len() as u64,
+            covered_by: self.electorate(seats.len(), covers).len() as u64,
             confidence: leader.weighed,
             state: FindingState::New,
             positions: self.members.iter().map(|member| self.position(member)).collect(),
-            confirmed_by: Vec::new(),
-            disputed_by: Vec::new(),
+            confirmed_by: named(&self.confirmed),
+            disputed_by: named(&self.disputed),
             same_place: Vec::new(),
             same_issue: Vec::new(),
             trace: self
@@ -98,7 +120,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// The fingerprint of the member whose class is most stable: a rule's, else a weakness's.
-    fn fingerprint(&self) -> String {
+    fn most_stable(&self) -> String {
         let rank = |member: &&Sighting<'_>| {
             let source = member.source;
             (source.rule.is_none(), source.cwe.is_none(), member.fingerprint.clone())
@@ -147,6 +169,16 @@ impl<'a> Cluster<'a> {
     }
 }
 
+/// Makes the clusters' fingerprints unique; the clusters are in canonical order.
+pub(crate) fn distinguish(clusters: &mut [Cluster<'_>]) {
+    let mut taken = BTreeSet::new();
+    for cluster in clusters {
+        while !taken.insert(cluster.fingerprint.clone()) {
+            cluster.fingerprint = fingerprint::next(&cluster.fingerprint);
+        }
+    }
+}
+
 /// The findings, worst first, with their ids; beside each, its cluster.
 pub(crate) fn build<'a>(
     mut clusters: Vec<Cluster<'a>>,
@@ -158,16 +190,12 @@ pub(crate) fn build<'a>(
         b.severity.cmp(&a.severity).then_with(|| a.canonical(b))
     });
     let mut numbers: BTreeMap<String, u64> = BTreeMap::new();
-    let mut fingerprints: BTreeSet<String> = BTreeSet::new();
     let findings = clusters.into_iter().map(|cluster| {
         let mut finding = cluster.finding(seats, covers);
         let prefix = prefix(cluster.leader().agent);
         let number = numbers.entry(prefix.clone()).or_default();
         *number += 1;
         finding.id = format!("{prefix}-{number:03}");
-        while !fingerprints.insert(finding.fingerprint.clone()) {
-            finding.fingerprint = fingerprint::next(&finding.fingerprint);
-        }
         (finding, cluster)
     });
     findings.collect()

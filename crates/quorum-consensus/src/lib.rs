@@ -4,21 +4,29 @@
 //! clock, no disk and no network and draws no random number, so the same values give the same
 //! result, byte for byte, in whatever order the agents finished.
 
-mod cluster;
+pub mod cluster;
 mod coverage;
 mod decide;
 mod error;
+mod exchange;
 mod findings;
 mod fingerprint;
+mod grounded;
+mod linkage;
+mod links;
 mod quorum;
+mod reactions;
 mod seat;
 mod shell;
 mod sighting;
-mod similarity;
+pub mod similarity;
 mod sops;
 mod verdict;
+mod vote;
 
 pub use decide::{Input, Policy, decide};
 pub use error::ConsensusError;
+pub use exchange::messages;
 pub use fingerprint::fingerprint;
+pub use grounded::check_grounded;
 pub use quorum::Quorum;

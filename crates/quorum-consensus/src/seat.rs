@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use quorum_model::agent::Agent;
+use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::{AgentOutcome, OutcomeStatus};
 use quorum_model::plan::PlannedAgent;
 use quorum_model::report::CutoffReason;
@@ -13,6 +14,27 @@ use crate::error::ConsensusError;
 
 /// The agent whose coverage security-sensitive files need.
 pub(crate) const SECURITY: &str = "security-reviewer";
+
+/// The other agent whose findings are all about security.
+const VULNERABILITY: &str = "vulnerability-reviewer";
+
+/// Categories that are about security whoever names them.
+const SECURITY_CATEGORIES: [&str; 14] = [
+    "agentic",
+    "auth",
+    "code-execution",
+    "crypto",
+    "cve",
+    "deserialization",
+    "disclosure",
+    "injection",
+    "misconfig",
+    "owasp",
+    "path",
+    "secrets",
+    "ssrf",
+    "supply-chain",
+];
 
 /// One selected agent.
 #[derive(Debug)]
@@ -84,8 +106,8 @@ impl<'a> Seat<'a> {
         most.map_or(severity, |most| severity.min(most))
     }
 
-    /// Why a finding of this severity and category is a veto of this agent.
-    pub(crate) fn veto(&self, severity: Severity, category: &str) -> Option<&'a str> {
+    /// Why a finding of this agent is a veto, where it is: the criterion that it meets.
+    pub(crate) fn veto(&self, severity: Severity, finding: &AgentFinding) -> Option<&'a str> {
         if !self.planned.veto {
             return None;
         }
@@ -93,12 +115,19 @@ impl<'a> Seat<'a> {
         let met = criteria.iter().find(|criterion| {
             severity >= criterion.min_severity
                 && (criterion.categories.is_empty()
-                    || criterion.categories.iter().any(|named| named == category))
+                    || criterion.categories.contains(&finding.category))
+                && (!criterion.traced || !finding.trace.is_empty())
         });
         match met {
             Some(criterion) => Some(&criterion.id),
             None => (severity == Severity::Critical).then_some("critical"),
         }
+    }
+
+    /// Whether a finding of this agent is about security.
+    pub(crate) fn is_security(&self, finding: &AgentFinding) -> bool {
+        matches!(self.name(), SECURITY | VULNERABILITY)
+            || SECURITY_CATEGORIES.contains(&finding.category.as_str())
     }
 
     /// What it was shown, if what it returned may count as coverage.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use quorum_model::finding::AgentFinding;
 use quorum_model::severity::Severity;
 
+use crate::cluster::{Place, Remark};
 use crate::coverage::Covers;
 use crate::fingerprint;
 use crate::seat::Seat;
@@ -34,6 +35,19 @@ pub(crate) struct Sighting<'a> {
 }
 
 impl Sighting<'_> {
+    /// The finding as clustering sees it.
+    pub(crate) fn remark(&self) -> Remark<'_> {
+        let place = Place { file: self.file, lines: self.lines(), quote: &self.snippet };
+        Remark {
+            agent: self.agent,
+            text: &self.source.issue,
+            place: Some(place),
+            rule: self.source.rule.as_deref(),
+            cwe: self.source.cwe.as_deref(),
+            category: &self.source.category,
+        }
+    }
+
     /// First and last line, where they are known.
     pub(crate) fn lines(&self) -> Option<(u64, u64)> {
         (self.line > 0).then_some((self.line, self.end_line))

@@ -1,5 +1,7 @@
 //! The verdict of each agent and of the whole, with a sentence for every reason.
 
+use std::collections::BTreeSet;
+
 use quorum_model::finding::Finding;
 use quorum_model::plan::Plan;
 use quorum_model::result::{GateResult, GateStatus, SopResult, SopSeverity, SopStatus};
@@ -19,7 +21,10 @@ use crate::seat::{SECURITY, Seat};
 #[derive(Debug)]
 pub(crate) struct Opinion {
     pub(crate) verdict: AgentVerdict,
+    /// A sentence for each.
     pub(crate) vetoes: Vec<String>,
+    /// The ids of the findings behind them.
+    pub(crate) vetoed: Vec<String>,
 }
 
 /// What follows from the findings of the agent in `seat`.
@@ -28,16 +33,17 @@ pub(crate) fn of_agent(
     seat: &Seat<'_>,
     findings: &[(Finding, Cluster<'_>)],
 ) -> Opinion {
-    let mut vetoes = Vec::new();
+    let (mut vetoes, mut vetoed_ids) = (Vec::new(), Vec::new());
     let mut worst = None;
     for (finding, cluster) in findings {
         let mut vetoed = false;
         for member in cluster.members.iter().filter(|member| member.seat == index) {
             worst = worst.max(Some(member.severity));
-            if let Some(criterion) = seat.veto(member.severity, &member.source.category)
+            if let Some(criterion) = seat.veto(member.severity, member.source)
                 && !vetoed
             {
                 vetoed = true;
+                vetoed_ids.push(finding.id.clone());
                 vetoes.push(format!(
                     "{} vetoes {} ({criterion}): {} ({})",
                     seat.name(),
@@ -57,7 +63,7 @@ pub(crate) fn of_agent(
     } else {
         AgentVerdict::Ok
     };
-    Opinion { verdict, vetoes }
+    Opinion { verdict, vetoes, vetoed: vetoed_ids }
 }
 
 /// What the overall verdict is made from.
@@ -193,13 +199,15 @@ impl Facts<'_, '_> {
         }
     }
 
-    /// The findings that fail the review.
+    /// The findings that fail the review, beside those that are vetoed.
     fn failing(&self) -> Vec<String> {
         let limit = if self.policy.strict { Some(Severity::Low) } else { self.policy.fail_on };
         let Some(limit) = limit else { return Vec::new() };
+        let vetoed: BTreeSet<&str> =
+            self.opinions.iter().flat_map(|o| &o.vetoed).map(String::as_str).collect();
         let failing = self.findings.iter().map(|(finding, _)| finding);
         failing
-            .filter(|finding| finding.severity >= limit)
+            .filter(|finding| finding.severity >= limit && !vetoed.contains(finding.id.as_str()))
             .map(|finding| {
                 format!(
                     "{} is {}: {} ({})",

@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use quorum_model::agent::Agent;
 use quorum_model::budget::Mode;
 use quorum_model::finding::AgentFinding;
-use quorum_model::outcome::{AgentOutcome, Covered, OutcomeStatus, Usage};
+use quorum_model::outcome::{
+    AgentOutcome, Covered, Message, OutcomeStatus, Reaction, Stance, Usage,
+};
 use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_model::report::CutoffReason;
 use quorum_rules::Review;
@@ -12,21 +15,29 @@ use quorum_rules::Review;
 /// The engine's name in plans and results.
 pub const BUILTIN: &str = "builtin";
 
+/// What the embedded reviewers of a plan returned.
+#[derive(Debug, Default)]
+pub struct Reviewed {
+    /// What each agent found.
+    pub outcomes: Vec<AgentOutcome>,
+    /// What each agent noticed and is not sure enough of to report, by its name.
+    pub hints: BTreeMap<String, Vec<AgentFinding>>,
+}
+
 /// What each agent of the plan that runs on this engine found, from one review of all files.
 ///
 /// `unread` are files that could not be loaded: no agent has seen them.
-pub fn outcomes(
-    run: &str,
-    plan: &Plan,
-    review: Review,
-    unread: &BTreeSet<String>,
-) -> Vec<AgentOutcome> {
+pub fn outcomes(run: &str, plan: &Plan, review: Review, unread: &BTreeSet<String>) -> Reviewed {
+    let mut hints: BTreeMap<String, Vec<AgentFinding>> = BTreeMap::new();
+    for hint in review.hints {
+        hints.entry(hint.agent.to_string()).or_default().push(hint.into());
+    }
     let mut found: BTreeMap<String, Vec<AgentFinding>> = BTreeMap::new();
     for finding in review.findings {
         found.entry(finding.agent.to_string()).or_default().push(finding.into());
     }
     let agents = plan.agents.iter().filter(|agent| agent.engine == BUILTIN);
-    agents
+    let outcomes = agents
         .map(|agent| {
             let findings = found.remove(&agent.name).unwrap_or_default();
             let notes: Vec<String> = review
@@ -37,7 +48,49 @@ pub fn outcomes(
                 .collect();
             outcome(run, agent, findings, notes, unread)
         })
-        .collect()
+        .collect();
+    Reviewed { outcomes, hints }
+}
+
+/// How far apart two rules may point for one place, in lines.
+const NEAR: u64 = 2;
+
+/// What an embedded reviewer says about its peers' findings: it confirms what its own analysis of
+/// the place shows as well, with its own evidence; it disputes what is in its competence and it
+/// does not see; and about the rest it says nothing.
+pub fn react(
+    agent: &Agent,
+    messages: &[Message],
+    outcomes: &[AgentOutcome],
+    hints: &[AgentFinding],
+) -> Vec<Reaction> {
+    let own = outcomes.iter().filter(|outcome| outcome.agent == agent.name);
+    let own: Vec<&AgentFinding> = own.flat_map(|outcome| &outcome.findings).chain(hints).collect();
+    let peers: Vec<&AgentFinding> = outcomes
+        .iter()
+        .filter(|outcome| outcome.agent != agent.name)
+        .flat_map(|outcome| &outcome.findings)
+        .collect();
+    let mut reactions = Vec::new();
+    for message in messages.iter().filter(|message| !message.own) {
+        let at_place = |finding: &AgentFinding| {
+            let (file, line) = finding.place().unwrap_or_default();
+            file == message.file && line.is_some_and(|line| line.abs_diff(message.line) <= NEAR)
+        };
+        let Some(peer) = peers.iter().find(|peer| at_place(peer)) else { continue };
+        let alike = |mine: &AgentFinding| {
+            mine.category == peer.category || (mine.cwe.is_some() && mine.cwe == peer.cwe)
+        };
+        let mine = own.iter().find(|mine| at_place(mine) && alike(mine));
+        let (stance, evidence) = match mine {
+            Some(mine) => (Stance::Confirm, mine.evidence.clone()),
+            None if agent.categories.contains(&peer.category) => (Stance::Dispute, None),
+            None => continue,
+        };
+        let fingerprint = message.fingerprint.clone();
+        reactions.push(Reaction { fingerprint, stance, evidence, severity: None });
+    }
+    reactions
 }
 
 fn outcome(

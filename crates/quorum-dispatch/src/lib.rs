@@ -4,5 +4,6 @@
 //! credited to the agent whose rule found it.
 
 mod builtin;
+pub mod llm;
 
-pub use builtin::{BUILTIN, outcomes};
+pub use builtin::{BUILTIN, Reviewed, outcomes, react};

@@ -64,7 +64,7 @@ pub(crate) fn analyze(
     let mut lengths = Vec::with_capacity(record.docs.len());
     for (index, own) in pieces.own.iter().enumerate() {
         let Ok(doc) = u32::try_from(index) else { break };
-        let length: u32 = own.iter().map(|lines| bag.add_text(doc, text.slice(lines))).sum();
+        let length: u32 = text.own(own).map(|part| bag.add_text(doc, part)).sum();
         bag.add_symbol(doc, &record);
         let length = u16::try_from(length.max(SHORTEST_DOC)).unwrap_or(u16::MAX).min(SYMBOL - 1);
         let symbol = record.docs.get(index).is_some_and(|doc| doc.symbol.is_some());

@@ -24,8 +24,16 @@ const LONG_VALUE: u32 = 4;
 pub(crate) struct Pieces {
     pub(crate) docs: Vec<Doc>,
     pub(crate) chunks: Vec<Chunk>,
-    /// The lines that each doc counts: its own, without those of the docs in it.
-    pub(crate) own: Vec<Vec<Range<u32>>>,
+    /// What each doc counts: its own lines, without those of the docs in it.
+    pub(crate) own: Vec<Own>,
+}
+
+/// The part of a text that a doc counts.
+#[derive(Debug, Default)]
+pub(crate) struct Own {
+    pub(crate) lines: Vec<Range<u32>>,
+    /// A part of one line, where that is too long for a chunk.
+    pub(crate) bytes: Option<Range<usize>>,
 }
 
 /// The text with its lines.
@@ -43,6 +51,12 @@ impl<'a> Text<'a> {
             starts.push(bytes.len());
         }
         Self { bytes, starts }
+    }
+
+    /// What a doc counts, in pieces.
+    pub(crate) fn own<'b>(&'b self, own: &'b Own) -> impl Iterator<Item = &'a [u8]> + 'b {
+        let part = own.bytes.clone().and_then(|bytes| self.bytes.get(bytes));
+        own.lines.iter().map(|lines| self.slice(lines)).chain(part)
     }
 
     pub(crate) fn lines(&self) -> u32 {
@@ -206,14 +220,14 @@ impl Cutter<'_> {
         }
     }
 
-    fn doc(&mut self, span: Range<u32>, symbol: Option<u32>, own: Vec<Range<u32>>) {
+    fn doc(&mut self, span: Range<u32>, symbol: Option<u32>, lines: Vec<Range<u32>>) {
         self.pieces.docs.push(Doc {
             start_line: span.start,
             end_line: span.end - 1,
             symbol,
             chunk: 0,
         });
-        self.pieces.own.push(own);
+        self.pieces.own.push(Own { lines, bytes: None });
     }
 
     fn chunk(&mut self, span: &Range<u32>, tokens: u64, symbol: Option<u32>) {
@@ -246,14 +260,11 @@ impl Cutter<'_> {
                 if let Some(last) = self.pieces.chunks.last_mut() {
                     last.bytes = bytes;
                 }
-                if !whole
-                    && self.pieces.docs.last().is_none_or(|last| {
-                        last.symbol.is_some()
-                            || last.start_line != range.start
-                            || last.end_line != range.end - 1
-                    })
-                {
+                if !whole {
                     self.doc(range.clone(), None, vec![range]);
+                    if let (Some((start, end)), Some(own)) = (bytes, self.pieces.own.last_mut()) {
+                        *own = Own { lines: Vec::new(), bytes: Some(start as usize..end as usize) };
+                    }
                 }
             }
             return;
@@ -312,13 +323,22 @@ impl Cutter<'_> {
         let mut order: Vec<usize> = (0..pieces.docs.len()).collect();
         order.sort_by_key(|&index| {
             let doc = &pieces.docs[index];
-            (doc.start_line, std::cmp::Reverse(doc.end_line), doc.symbol)
+            let part = pieces.own[index].bytes.as_ref().map(|bytes| bytes.start);
+            (doc.start_line, std::cmp::Reverse(doc.end_line), doc.symbol, part)
         });
         let docs: Vec<Doc> = order.iter().map(|&index| pieces.docs[index].clone()).collect();
-        let own = order.iter().map(|&index| std::mem::take(&mut pieces.own[index])).collect();
+        let own: Vec<Own> =
+            order.iter().map(|&index| std::mem::take(&mut pieces.own[index])).collect();
         pieces.docs = docs;
         pieces.own = own;
-        for doc in &mut pieces.docs {
+        for (doc, own) in pieces.docs.iter_mut().zip(&pieces.own) {
+            if let Some(bytes) = &own.bytes {
+                let start = u32::try_from(bytes.start).ok();
+                let found =
+                    pieces.chunks.iter().position(|chunk| chunk.bytes.map(|part| part.0) == start);
+                doc.chunk = found.and_then(|found| u32::try_from(found).ok()).unwrap_or(0);
+                continue;
+            }
             let after = pieces.chunks.partition_point(|chunk| chunk.start_line <= doc.start_line);
             // Of a line in several pieces, the first.
             let found = pieces.chunks[..after]

@@ -79,6 +79,12 @@ impl Index {
         })
     }
 
+    /// First and last line of every chunk of a file.
+    pub fn chunk_spans(&self, path: &str) -> Result<Vec<(u32, u32)>, IndexError> {
+        let (_, record) = self.file(path)?;
+        Ok(record.chunks.iter().map(|chunk| (chunk.start_line, chunk.end_line)).collect())
+    }
+
     /// A file and what is known of its content; nothing is known of one that is indexed by name.
     pub(crate) fn file(&self, path: &str) -> Result<(&CatalogFile, Record), IndexError> {
         let file =

@@ -112,9 +112,9 @@ struct NameRank {
 }
 
 /// A name in a query.
-struct Wanted<'a> {
-    name: &'a str,
-    container: Option<&'a str>,
+pub(crate) struct Wanted<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) container: Option<&'a str>,
     /// Whether it is the whole query, so that it may be the beginning of a name.
     alone: bool,
 }
@@ -136,7 +136,7 @@ impl<'a> Wanted<'a> {
         found
     }
 
-    fn word(word: &'a str, alone: bool) -> Option<Self> {
+    pub(crate) fn word(word: &'a str, alone: bool) -> Option<Self> {
         let word = word.trim_end_matches("()").trim_matches(['`', '"', '\'', ',', ';', ':', '.']);
         let separators = ["::", "->", ".", "#"];
         let last = separators.iter().filter_map(|s| word.rfind(s).map(|at| (at, s.len()))).max();

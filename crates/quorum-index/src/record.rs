@@ -110,6 +110,10 @@ impl From<Declaration> for SymbolRecord {
 }
 
 impl SymbolRecord {
+    pub(crate) fn visibility(&self) -> Visibility {
+        VISIBILITIES.get(usize::from(self.visibility)).copied().unwrap_or(Visibility::Public)
+    }
+
     pub(crate) fn kind(&self) -> SymbolKind {
         KINDS.get(usize::from(self.kind)).copied().unwrap_or(SymbolKind::Function)
     }
@@ -171,10 +175,7 @@ impl Record {
             container: self.container(found),
             signature: found.signature.clone(),
             doc: found.doc.clone(),
-            visibility: VISIBILITIES
-                .get(usize::from(found.visibility))
-                .copied()
-                .unwrap_or(Visibility::Public),
+            visibility: found.visibility(),
             line: u64::from(found.line),
             start_line: u64::from(found.start_line),
             end_line: u64::from(found.end_line),

@@ -5,6 +5,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::mpsc::sync_channel;
+use std::time::SystemTime;
 
 use bstr::{BStr, BString, ByteSlice as _};
 use quorum_model::SCHEMA_VERSION;
@@ -33,6 +34,8 @@ pub struct Update<'a> {
     pub counter: Counter,
     /// The files to look at; all of them where it is not set.
     pub only: Option<&'a (dyn Fn(&BStr) -> bool + Sync)>,
+    /// The present time: what changed just before it may change again without a trace.
+    pub now: SystemTime,
     /// Is told what happens.
     pub watch: &'a (dyn Fn(Step) + Sync),
 }
@@ -81,7 +84,7 @@ pub fn update(update: &Update<'_>) -> Result<IndexReport, IndexError> {
         update,
         known: &known,
         trust_stamps: same_policy,
-        now: source::now(),
+        now: source::nanoseconds(update.now),
         claimed: Mutex::new(store.blobs()?.into_keys().collect()),
     };
     let (seen, contents) = read_all(&mut store, &look, listed)?;
@@ -125,7 +128,7 @@ pub fn update(update: &Update<'_>) -> Result<IndexReport, IndexError> {
         ..Catalog::default()
     };
     let whole = update.only.is_none();
-    let folders = whole.then(|| folders(update.tree.root(), &files));
+    let folders = whole.then(|| folders(update.tree.root(), &files, look.now));
     let policy = (whole || same_policy).then_some(&policy[..]);
     store.finish(&changed, folders.as_deref(), policy, &mut catalog)?;
     store.tidy(&mut catalog)?;
@@ -301,7 +304,7 @@ pub(crate) fn content_key(content: &[u8], reader: Reader) -> Key {
 }
 
 /// The folders that hold files, with the times at which their lists of files changed.
-fn folders(root: &Path, files: &[BString]) -> Vec<(BString, i64, i64)> {
+fn folders(root: &Path, files: &[BString], now: i64) -> Vec<(BString, i64, i64)> {
     let mut names: HashSet<&[u8]> = HashSet::new();
     names.insert(b"");
     for file in files {
@@ -313,7 +316,6 @@ fn folders(root: &Path, files: &[BString]) -> Vec<(BString, i64, i64)> {
             }
         }
     }
-    let now = source::now();
     let found = names.into_iter().filter_map(|name| {
         let found = root.join(to_path(name.as_bstr())).symlink_metadata().ok()?;
         let stamp = Stamp::of(&found);

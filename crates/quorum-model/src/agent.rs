@@ -110,6 +110,9 @@ pub struct VetoCriterion {
     /// The categories that meet it; empty for any.
     #[serde(default)]
     pub categories: Vec<String>,
+    /// Only a finding that shows the way to the harm, step by step, meets it.
+    #[serde(default)]
+    pub traced: bool,
     /// The condition, in one sentence.
     pub when: String,
 }

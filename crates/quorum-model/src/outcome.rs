@@ -95,6 +95,24 @@ pub struct Covered {
     pub end_line: u64,
 }
 
+/// All that an agent is told about a finding when findings are exchanged or voted on: no
+/// rationale, no evidence and no author, so that it has to look for itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Message {
+    /// The finding's fingerprint, for the [`Reaction`].
+    pub fingerprint: String,
+    /// How bad it is said to be.
+    pub severity: Severity,
+    /// The file.
+    pub file: String,
+    /// The first line; 0 for the file as a whole.
+    pub line: u64,
+    /// What is wrong, in one line.
+    pub title: String,
+    /// Whether it is the reader's own, which it may withdraw or rate anew.
+    pub own: bool,
+}
+
 /// What an agent says about a finding of a peer, or in a second round about one of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reaction {

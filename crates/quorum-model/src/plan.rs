@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Share;
 use crate::scope::Scope;
 use crate::tier::TierAssessment;
 use crate::unit::Unit;
@@ -78,6 +79,61 @@ impl Protocol {
             Self::Aad => "aad",
             Self::Ci => "ci",
             Self::Vote => "vote",
+        }
+    }
+}
+
+/// What a protocol needs from dispatch: data that it follows, so that no protocol is known by name
+/// outside of here and the decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Requirements {
+    /// What every agent reviews.
+    pub scope: ReviewScope,
+    /// Rounds of review: 1, or 2 with an exchange between them.
+    pub rounds: u8,
+    /// Before the second round, every agent is told its peers' findings: severity, place and
+    /// title, nothing more.
+    pub exchange: bool,
+    /// After the review, every agent says in one call which of the others' findings it sees, too.
+    pub ballot: bool,
+    /// Agents may be given memories and hints of rules.
+    pub shares_hints: bool,
+    /// The most of an agent's budget that exchange or ballot may take.
+    pub exchange_share: Share,
+}
+
+/// What an agent reviews.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReviewScope {
+    /// The files of its domain.
+    Domain,
+    /// All files in scope.
+    Whole,
+}
+
+impl Protocol {
+    /// What the protocol needs from dispatch.
+    pub const fn requirements(self) -> Requirements {
+        let alone = Requirements {
+            scope: ReviewScope::Domain,
+            rounds: 1,
+            exchange: false,
+            ballot: false,
+            shares_hints: true,
+            exchange_share: Share::percent(0),
+        };
+        let quarter = Share::percent(25);
+        match self {
+            Self::Veto => alone,
+            Self::Aad => Requirements { scope: ReviewScope::Whole, shares_hints: false, ..alone },
+            Self::Ci => Requirements {
+                rounds: 2,
+                exchange: true,
+                shares_hints: false,
+                exchange_share: quarter,
+                ..alone
+            },
+            Self::Vote => Requirements { ballot: true, exchange_share: quarter, ..alone },
         }
     }
 }

@@ -26,6 +26,11 @@ const SCRIPTS: [&str; 6] = [
     include_str!("html/main.js"),
 ];
 
+/// Reasons that are shown at once.
+const REASONS: usize = 4;
+/// Reasons behind the first ones; a page with more is no help to anybody.
+const MOST_REASONS: usize = 200;
+
 /// The report as a page.
 pub fn render(report: &Report<'_>) -> String {
     // One function around all parts keeps their names out of the page's global scope.
@@ -33,13 +38,7 @@ pub fn render(report: &Report<'_>) -> String {
     let result = report.result;
     let words = in_words(result.verdict);
     let label = escape(&text::line(&report.plan.scope.label, 300));
-    let reasons: String = result
-        .reasons
-        .iter()
-        .take(100)
-        .map(|reason| format!("<li>{}</li>\n", escape(&text::line(reason, 1_000))))
-        .collect::<Vec<_>>()
-        .concat();
+    let reasons = reasons(&result.reasons);
     format!(
         r##"<!doctype html>
 <html lang="en">
@@ -63,9 +62,7 @@ pub fn render(report: &Report<'_>) -> String {
 <section class="verdict" data-verdict="{verdict}" aria-label="Verdict">
 <div class="call">
 <h1>{words}</h1>
-<ul class="reasons">
-{reasons}</ul>
-</div>
+{reasons}</div>
 <div class="tiles" id="tiles"></div>
 </section>
 <noscript><p class="note">The rest of this report is shown by its own script, which is switched off here.</p></noscript>
@@ -80,6 +77,24 @@ pub fn render(report: &Report<'_>) -> String {
         verdict = text::verdict(result.verdict),
         data = inert(&data::json(report)),
     )
+}
+
+/// The first reasons, and the rest behind a line that opens them.
+fn reasons(reasons: &[String]) -> String {
+    let list = |reasons: &[String]| {
+        let items: Vec<String> = reasons
+            .iter()
+            .map(|reason| format!("<li>{}</li>\n", escape(&text::line(reason, 1_000))))
+            .collect();
+        format!("<ul class=\"reasons\">\n{}</ul>\n", items.concat())
+    };
+    let (first, rest) = reasons.split_at(reasons.len().min(REASONS));
+    if rest.is_empty() {
+        return list(first);
+    }
+    let more = text::count(rest.len(), "more reason", "more reasons");
+    let rest = list(&rest[..rest.len().min(MOST_REASONS)]);
+    format!("{}<details class=\"more\"><summary>{more}</summary>\n{rest}</details>\n", list(first))
 }
 
 fn in_words(verdict: Verdict) -> &'static str {

@@ -18,6 +18,7 @@ pub mod markdown;
 pub mod rdjsonl;
 pub mod report;
 pub mod sarif;
+pub mod terminal;
 mod text;
 
 pub use format::{Format, render};

@@ -49,9 +49,9 @@ impl<'a> Report<'a> {
             .unwrap_or(agent)
     }
 
-    /// The findings, worst first; among equals those that need a look come first.
+    /// The findings that stand, worst first, and then those of earlier reviews.
     pub fn findings(&self) -> Vec<&'a Finding> {
-        worst_first(&self.result.findings)
+        worst_first(self.result.findings.iter().chain(&self.result.history))
     }
 
     /// The findings that stand in the reviewed code, worst first: what an annotation is made for.
@@ -61,8 +61,8 @@ impl<'a> Report<'a> {
 }
 
 /// `findings`, worst first; among equals those that need a look, then by place.
-pub(crate) fn worst_first(findings: &[Finding]) -> Vec<&Finding> {
-    let mut sorted: Vec<&Finding> = findings.iter().collect();
+pub(crate) fn worst_first<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<&'a Finding> {
+    let mut sorted: Vec<&Finding> = findings.into_iter().collect();
     sorted.sort_by(|a, b| {
         let urgency = |finding: &Finding| (!is_current(finding), Reverse(finding.severity));
         let place = |finding: &Finding| (finding.line, finding.end_line);

@@ -18,7 +18,7 @@ use quorum_model::scope::Flag;
 pub(crate) use facts::FileFacts;
 
 use crate::finding::RuleFinding;
-use crate::source::{ParsedFile, Sources};
+use crate::source::{LineSet, ParsedFile, Sources};
 
 /// Looks at one file and adds what it finds.
 pub(crate) type Check = fn(&ParsedFile, &mut Vec<RuleFinding>);
@@ -32,7 +32,7 @@ pub(crate) type ChangeCheck = fn(&[FileFacts], &dyn Sources, &mut Vec<RuleFindin
 
 /// Every check of the whole change. The files come in the order in which they were loaded.
 pub(crate) const CHANGE: &[ChangeCheck] =
-    &[quality::tests_touched::conclude, api::conclude, docs::conclude];
+    &[quality::tests_touched::conclude, quality::clones::conclude, api::conclude, docs::conclude];
 
 /// Whether nobody here wrote the file: generated, copied in, or compressed.
 fn is_foreign(file: &ParsedFile) -> bool {
@@ -46,8 +46,7 @@ fn is_foreign(file: &ParsedFile) -> bool {
 fn head_line(file: &ParsedFile, base_line: u64) -> u64 {
     let removed_before: u64 = count_before(file.source.removed.ranges(), base_line);
     let mut line = base_line - removed_before;
-    for &(first, last) in file.source.added.as_ref().map(|added| added.ranges()).unwrap_or_default()
-    {
+    for &(first, last) in file.source.added.as_ref().map(LineSet::ranges).unwrap_or_default() {
         if first > line {
             break;
         }

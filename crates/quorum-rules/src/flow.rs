@@ -16,9 +16,12 @@ mod model;
 mod path;
 mod sink;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod value;
 
 use quorum_model::finding::TraceStep;
+use quorum_model::severity::Severity;
 
 use crate::finding::RuleFinding;
 use crate::rule::{RuleSet, report};
@@ -27,6 +30,9 @@ use crate::source::ParsedFile;
 use machine::Machine;
 use sink::Hit;
 pub(crate) use tables::Tables;
+
+/// Sources of this strength are strangers on a network.
+const REMOTE: f64 = 0.85;
 
 /// Adds what flows find in a file. True when the limit of work was met.
 pub(crate) fn scan(rules: &RuleSet, file: &ParsedFile, findings: &mut Vec<RuleFinding>) -> bool {
@@ -54,6 +60,13 @@ fn finding(tables: &Tables, file: &ParsedFile, hit: &Hit) -> RuleFinding {
     found.severity = call.shape().severity.unwrap_or(rule.severity);
     found.confidence = hit.confidence;
     if let Some(taint) = &hit.taint {
+        // Whoever starts a program may do with it what they can do anyway.
+        if taint.source.strength < REMOTE {
+            found.severity = match found.severity {
+                Severity::Critical => Severity::Medium,
+                _ => Severity::Low,
+            };
+        }
         let step = |row: u32, note: &str| TraceStep {
             file: file.path().to_owned(),
             line: u64::from(row) + 1,

@@ -98,6 +98,7 @@ fn review_file(rules: &RuleSet, file: &ParsedFile, _sources: &dyn Sources) -> Fi
         check(file, &mut findings);
     }
     findings.retain(|found| found.caused || concerns_change(file, found));
+    let findings = most_specific(rules, findings);
     let findings = Suppressions::read(file.text()).apply(findings, file.path());
     let note = |cause: String| Note { file: file.path().to_owned(), cause };
     let mut notes = Vec::new();
@@ -114,6 +115,10 @@ fn review_file(rules: &RuleSet, file: &ParsedFile, _sources: &dyn Sources) -> Fi
 ///
 /// Also says whether flows were followed only in part, because the limit of work was met.
 pub(crate) fn examine(rules: &RuleSet, file: &ParsedFile) -> (Vec<RuleFinding>, bool) {
+    let entry = &file.source.entry;
+    if entry.has(Flag::Vendored) || entry.has(Flag::Generated) {
+        return (Vec::new(), false);
+    }
     let mut findings = Vec::new();
     rule::scan(rules, file, &mut findings);
     let exhausted = flow::scan(rules, file, &mut findings);
@@ -123,7 +128,7 @@ pub(crate) fn examine(rules: &RuleSet, file: &ParsedFile) -> (Vec<RuleFinding>, 
 
 /// A test or an example runs with nobody's data: what is found there weighs less, or nothing.
 fn mild_in_tests(rules: &RuleSet, file: &ParsedFile, found: &mut RuleFinding) -> bool {
-    let place = if file.source.entry.has(Flag::Test) || looks_like_test(file.path()) {
+    let place = if file.source.entry.has(Flag::Test) {
         "test code"
     } else if looks_like_example(file.path()) {
         "an example"
@@ -148,7 +153,7 @@ fn mild_in_tests(rules: &RuleSet, file: &ParsedFile, found: &mut RuleFinding) ->
     true
 }
 
-fn looks_like_test(path: &str) -> bool {
+pub(crate) fn looks_like_test(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     path.split('/').any(|part| matches!(part, "test" | "tests" | "__tests__" | "spec" | "testdata"))
         || name.contains("_test.")
@@ -160,6 +165,36 @@ fn looks_like_test(path: &str) -> bool {
 fn looks_like_example(path: &str) -> bool {
     path.split('/')
         .any(|part| matches!(part, "example" | "examples" | "samples" | "demo" | "demos"))
+}
+
+/// One defect is one finding: where several rules speak of one weakness on one line, the most
+/// specific says it and names the others.
+fn most_specific(rules: &RuleSet, findings: Vec<RuleFinding>) -> Vec<RuleFinding> {
+    let mut kept: Vec<RuleFinding> = Vec::with_capacity(findings.len());
+    for found in findings {
+        let same =
+            |known: &&mut RuleFinding| known.line == found.line && known.agent == found.agent;
+        let rival = kept.iter_mut().filter(same).find(|known| {
+            supersedes(rules, known, &found)
+                || supersedes(rules, &found, known)
+                || (known.cwe.is_some() && known.cwe == found.cwe && known.rule != found.rule)
+        });
+        match rival {
+            None => kept.push(found),
+            Some(known) => {
+                let better = supersedes(rules, &found, known)
+                    || (!supersedes(rules, known, &found)
+                        && (found.severity, found.confidence) > (known.severity, known.confidence));
+                let other = if better { std::mem::replace(known, found) } else { found };
+                known.references.push(format!("rule:{}", other.rule));
+            }
+        }
+    }
+    kept
+}
+
+fn supersedes(rules: &RuleSet, one: &RuleFinding, other: &RuleFinding) -> bool {
+    rules.get(&one.rule).is_some_and(|rule| rule.supersedes.contains(&other.rule))
 }
 
 /// A finding is about the change when its place or a step on the way there is on an added line.

@@ -40,7 +40,7 @@ pub struct Rule {
     /// The weakness class, such as `CWE-89`.
     pub cwe: Option<String>,
     /// The languages that it looks at.
-    #[serde(deserialize_with = "languages", serialize_with = "names")]
+    #[serde(default, deserialize_with = "languages", serialize_with = "names")]
     pub languages: Vec<Lang>,
     /// One sentence that says what is wrong. `$NAME` stands for the text of a metavariable.
     pub title: String,
@@ -66,6 +66,9 @@ pub struct Rule {
     /// Shapes of the tree; each is enough.
     #[serde(default, rename = "match")]
     pub matches: Vec<Match>,
+    /// What it finds is found by code, and this file describes and tests it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub code: bool,
     /// Calls, seen with the values that their arguments have there; each is enough.
     #[serde(default, rename = "call")]
     pub calls: Vec<CallShape>,
@@ -278,6 +281,12 @@ pub struct Case {
     pub language: Option<Lang>,
     /// The path that the code is said to stand at.
     pub path: Option<String>,
+    /// What stood there before the change; without it the whole file is reviewed.
+    #[serde(default)]
+    pub before: Option<String>,
+    /// Other files of the repository, which the change leaves alone.
+    #[serde(default)]
+    pub around: BTreeMap<String, String>,
     /// Code in which something is found: on the lines that say `FIND`, or anywhere.
     #[serde(default)]
     pub find: Option<String>,

@@ -1,11 +1,13 @@
 //! The arguments, and the help that teaches them.
 
+mod report;
 mod runs;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use report::{ReportArgs, ResultArgs, ResultFormat};
 pub(crate) use runs::{
     DismissArgs, IngestArgs, MemoryAction, MemoryArgs, RunsAction, RunsArgs, ShowArgs, VerdictsArgs,
 };
@@ -53,7 +55,7 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Review a change: scope, plan, reviewers, verdict
     #[command(after_help = SCOPE_HELP)]
-    Review(ChangeArgs),
+    Review(ReviewArgs),
     /// Say what a review would look at, who would do it, and what it could cost; send nothing
     #[command(after_help = SCOPE_HELP)]
     Plan(ChangeArgs),
@@ -89,10 +91,32 @@ Examples:
   quorum search 'retry with backoff' --lang go --path 'internal/**' --budget 2000
   quorum search --regex 'TODO|FIXME' --path src --limit 100")]
     Search(SearchArgs),
-    /// List what a file declares
+    /// List what a file declares, or what it refers to
     Symbols(SymbolsArgs),
+    /// Print the signatures of a file, for a reader who has no room for all of it
+    Summary(SummaryArgs),
+    /// Find out who calls a function, or who uses a type
+    #[command(after_help = "\
+Names are compared; types are not inferred. Where a name is declared more than once, calls that could
+mean another declaration are listed apart.
+
+Examples:
+  quorum callers parse_config
+  quorum callers Config.load --format json")]
+    Callers(CallersArgs),
+    /// Print the most central symbols of the repository, within a token budget
+    #[command(after_help = "\
+Every file votes for the symbols that it refers to; the votes of files that are themselves referred to
+count more. Tests and vendored code do not vote.
+
+Examples:
+  quorum map --budget 2000
+  quorum map --budget 500 --format json")]
+    Map(MapArgs),
     /// List the reviewers, or show one, or say who would review a file
     Agents(AgentsArgs),
+    /// List the rules of the embedded reviewers, show one, or run the cases inside them
+    Rules(RulesArgs),
     /// Show, check or start the configuration
     Config(ConfigArgs),
     /// Measure the embedded reviewers on labelled code, or their noise on a repository's commits
@@ -120,13 +144,22 @@ opens only what needs a look:
     Show(ShowArgs),
     /// List, show or remove the runs that are kept in .quorum/runs
     Runs(RunsArgs),
+    /// Print the result of a finished run, in any format
+    #[command(after_help = "\
+Examples:
+  quorum report --open                        the last review in the browser
+  quorum report --format sarif -o out.sarif   for code scanning
+  quorum report 20260302 --format markdown    an earlier run, for a comment
+
+The exit code is the run's own: 0 approved, 1 changes requested or blocked, 2 incomplete.")]
+    Report(ReportArgs),
     /// Go on with a review that was killed or interrupted
     Resume {
         /// The run: an id, the beginning of one, or `latest`
         #[arg(default_value = "latest")]
         run: String,
         #[command(flatten)]
-        output: OutputArgs,
+        output: ResultArgs,
     },
     /// Take findings of other tools and agents into a run
     #[command(after_help = "\
@@ -140,6 +173,22 @@ Severities are CRITICAL, HIGH, MEDIUM, LOW, or P0 to P3; verdicts are safe, need
 error. A section under a heading with the id may quote the code in a fenced block. JSON follows
 schemas/agent-report.json. A finding whose quote is not in the code under review is not taken.")]
     Ingest(IngestArgs),
+    /// Decide a recorded run again, perhaps by another protocol; nothing is reviewed
+    #[command(after_help = "\
+Examples:
+  quorum replay latest --protocol vote
+  quorum replay 0199 --fail-on medium --format json")]
+    Replay(ReplayArgs),
+    /// Write a review to its pull or merge request: comments, one summary, a status
+    #[command(after_help = "\
+What is there already is recognised: posting twice changes nothing, findings that are gone are marked,
+and a posting that broke off is finished by the next. Without a token that may write, the text is kept
+as a file in the run's folder.
+
+Examples:
+  quorum review --pr 17 && quorum post --pr 17
+  quorum post --pr 17 --dry-run")]
+    Post(PostArgs),
     /// Record, find and forget what reviews taught
     Memory(MemoryArgs),
     /// Set a finding aside, with a reason
@@ -291,6 +340,16 @@ pub(crate) struct ChangeArgs {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct ReviewArgs {
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) output: ResultArgs,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct SizeArgs {
     /// Files, directories and globs
     #[arg(required = true)]
@@ -381,9 +440,49 @@ pub(crate) enum ContentName {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct SummaryArgs {
+    /// The file
+    pub(crate) file: String,
+    /// The most tokens; what is private and what is nested goes first
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) budget: Option<u64>,
+    /// Answer from the index as it is, without a look at what changed
+    #[arg(long)]
+    pub(crate) no_update: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CallersArgs {
+    /// The name; `Type.name` or `Type::name` where it is not unique
+    pub(crate) symbol: String,
+    /// Answer from the index as it is, without a look at what changed
+    #[arg(long)]
+    pub(crate) no_update: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct MapArgs {
+    /// The most tokens
+    #[arg(long, value_name = "TOKENS", default_value_t = 2000)]
+    pub(crate) budget: u64,
+    /// Answer from the index as it is, without a look at what changed
+    #[arg(long)]
+    pub(crate) no_update: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct SymbolsArgs {
     /// The file
     pub(crate) file: String,
+    /// List what the file imports and which symbols of the repository it uses
+    #[arg(long)]
+    pub(crate) references: bool,
     /// Answer from the index as it is, without a look at what changed
     #[arg(long)]
     pub(crate) no_update: bool,
@@ -400,6 +499,40 @@ pub(crate) struct AgentsArgs {
     pub(crate) explain: Option<String>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReplayArgs {
+    /// The run: an id, the beginning of one, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// How findings become a verdict [default: as the run had it]
+    #[arg(long, value_name = "PROTOCOL", value_parser = ["veto", "aad", "ci", "vote"])]
+    pub(crate) protocol: Option<String>,
+    /// The least severity that fails a review [default: high]
+    #[arg(long, value_name = "SEVERITY", value_parser = ["critical", "high", "medium", "low", "none"])]
+    pub(crate) fail_on: Option<String>,
+    /// Any finding fails a review
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Report vetoes without blocking; the reason is recorded
+    #[arg(long, value_name = "REASON", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) ignore_vetos: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PostArgs {
+    /// The run: an id, the beginning of one, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// The pull or merge request, by its number
+    #[arg(long, value_name = "N")]
+    pub(crate) pr: u64,
+    /// Print what would be sent, exactly, and send nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Args, Debug)]
@@ -439,6 +572,35 @@ pub(crate) enum EvalList {
     False,
     /// Findings on lines that the corpus says nothing about
     Unlabelled,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RulesArgs {
+    #[command(subcommand)]
+    pub(crate) action: RulesAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RulesAction {
+    /// Print every rule: the embedded ones, and the team's own from .quorum/rules/
+    List {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Print one rule with its cases
+    Show {
+        /// Its id
+        id: String,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Run the cases inside the rules: what they must find, and what they must leave alone
+    Test {
+        /// Rule files; without any, all embedded rules and the team's own
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
 }
 
 #[derive(Args, Debug)]

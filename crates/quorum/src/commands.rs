@@ -8,8 +8,12 @@ mod index;
 mod ingest;
 mod memory;
 mod plan;
+mod post;
+pub(crate) mod replay;
+mod report;
 mod resume;
 mod review;
+mod rules;
 mod runs;
 mod search;
 mod show;
@@ -37,14 +41,21 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Index(arguments) => index::run(cli, arguments),
         Command::Search(arguments) => search::run(cli, arguments),
         Command::Symbols(arguments) => symbols::run(cli, arguments),
+        Command::Summary(arguments) => symbols::summary(cli, arguments),
+        Command::Callers(arguments) => symbols::callers(cli, arguments),
+        Command::Map(arguments) => symbols::map(cli, arguments),
         Command::Agents(arguments) => agents::run(cli, arguments),
+        Command::Rules(arguments) => rules::run(cli, arguments),
         Command::Config(arguments) => config::run(cli, arguments),
         Command::Eval(arguments) => eval::run(cli, arguments),
         Command::Verdicts(arguments) => verdicts::run(cli, arguments),
         Command::Show(arguments) => show::run(cli, arguments),
         Command::Runs(arguments) => runs::run(cli, arguments),
+        Command::Report(arguments) => report::run(cli, arguments),
         Command::Resume { run, output } => resume::run(cli, run, output),
         Command::Ingest(arguments) => ingest::run(cli, arguments),
+        Command::Replay(arguments) => replay::run(cli, arguments),
+        Command::Post(arguments) => post::run(cli, arguments),
         Command::Memory(arguments) => memory::run(cli, arguments),
         Command::Dismiss(arguments) => dismiss::run(cli, arguments),
         Command::Completions { shell } => {

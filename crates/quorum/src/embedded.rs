@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use indicatif::ProgressBar;
-use quorum_model::outcome::AgentOutcome;
+use quorum_dispatch::Reviewed;
 use quorum_model::plan::Plan;
 use quorum_model::scope::{FileEntry, Flag};
 use quorum_rules::{LineSet, Side, SourceFile, Sources};
@@ -22,7 +22,7 @@ pub(crate) fn review(
     files: &[RawFile],
     workspace: &Workspace,
     bar: &ProgressBar,
-) -> Vec<AgentOutcome> {
+) -> Reviewed {
     let repository = workspace.repository.as_ref();
     let contents = Contents::new(repository);
     let around = Around(Snapshot::new(repository, &workspace.target));

@@ -32,6 +32,10 @@ impl Failure {
         self
     }
 
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The reader of the output went away; there is nobody to tell.
     pub(crate) fn broken_pipe() -> Self {
         Self { message: String::new(), hint: None, quiet: true }
@@ -55,6 +59,12 @@ impl Failure {
 impl From<ScopeError> for Failure {
     fn from(error: ScopeError) -> Self {
         Self { message: error.to_string(), hint: error.hint(), quiet: false }
+    }
+}
+
+impl From<quorum_rules::RuleError> for Failure {
+    fn from(error: quorum_rules::RuleError) -> Self {
+        Self::new(error.to_string()).with_hint(error.hint())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::time::SystemTime;
 
 use bstr::{BStr, BString};
 use quorum_index::{Counter, Index, IndexError, Step, Update};
@@ -115,14 +115,8 @@ impl Place {
         });
         let only = self.only(which)?;
         let bar = progress::files(0, self.quiet);
-        let note: Mutex<Option<&str>> = Mutex::new(None);
         let watch = |step: Step| match step {
-            Step::Waiting => {
-                bar.set_message("Waiting for another quorum");
-                if let Ok(mut note) = note.lock() {
-                    *note = Some("waited");
-                }
-            }
+            Step::Waiting => bar.set_message("Waiting for another quorum"),
             Step::Files(count) => {
                 bar.set_message("Indexing");
                 bar.set_length(count as u64);
@@ -139,6 +133,7 @@ impl Place {
             tree: self.tree()?,
             counter,
             only: only.as_deref(),
+            now: SystemTime::now(),
             watch: &watch,
         };
         let report = quorum_index::update(&update);

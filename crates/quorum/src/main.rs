@@ -3,6 +3,7 @@
 //! Everything that decides is in the libraries; here arguments become values, values become text,
 //! and failures become one line with a way out and an exit code.
 
+mod browser;
 mod cli;
 mod commands;
 mod embedded;
@@ -17,6 +18,7 @@ mod progress;
 mod pull_request;
 mod record;
 mod render;
+mod reports;
 mod request;
 mod settings;
 mod stdin;

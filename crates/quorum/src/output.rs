@@ -45,6 +45,16 @@ pub(crate) fn text(text: &str, file: Option<&Path>) -> Result<(), Failure> {
     written.map_err(|error| printing(&error))
 }
 
+/// Writes `text` as it is to standard output or to `file`.
+pub(crate) fn raw(text: &str, file: Option<&Path>) -> Result<(), Failure> {
+    if let Some(path) = file {
+        return to_file(path, |out| out.write_all(text.as_bytes()));
+    }
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    written.map_err(|error| printing(&error))
+}
+
 /// Writes `value` as JSON to standard output or to `file`.
 pub(crate) fn json(value: &impl Serialize, file: Option<&Path>) -> Result<(), Failure> {
     let write = |out: &mut dyn Write| -> io::Result<()> {

@@ -39,9 +39,20 @@ impl<'a> Policy<'a> {
     pub(crate) fn markdown(&self, folder: &str) -> Result<Vec<AgentFile>, Failure> {
         let folder = format!(".quorum/{folder}");
         let mut files = Vec::new();
-        for path in self.list(&folder)? {
+        for path in self.list(&folder, "md")? {
             if let Some(text) = self.text(&path)? {
                 files.push(AgentFile { path: self.name(&path), text });
+            }
+        }
+        Ok(files)
+    }
+
+    /// The team's own rules, each as the name of its file and its text.
+    pub(crate) fn rules(&self) -> Result<Vec<(String, String)>, Failure> {
+        let mut files = Vec::new();
+        for path in self.list(".quorum/rules", "toml")? {
+            if let Some(text) = self.text(&path)? {
+                files.push((self.name(&path), text));
             }
         }
         Ok(files)
@@ -81,7 +92,7 @@ impl<'a> Policy<'a> {
         Ok(Some(text))
     }
 
-    fn list(&self, folder: &str) -> Result<Vec<String>, Failure> {
+    fn list(&self, folder: &str, wanted: &str) -> Result<Vec<String>, Failure> {
         let Some(repository) = self.repository else { return Ok(Vec::new()) };
         let mut names = match &self.source {
             PolicySource::Nowhere => Vec::new(),
@@ -94,7 +105,7 @@ impl<'a> Policy<'a> {
                 names.map(|name| format!("{folder}/{name}")).collect()
             }
         };
-        names.retain(|name| Path::new(name).extension().is_some_and(|ending| ending == "md"));
+        names.retain(|name| Path::new(name).extension().is_some_and(|ending| ending == wanted));
         names.sort();
         Ok(names)
     }

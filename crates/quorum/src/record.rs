@@ -3,11 +3,13 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use quorum_model::agent::Agent;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_model::result::ReviewResult;
-use quorum_store::{Clock, Run, StoreError};
+use quorum_store::{Clock, Run, RunSummary, StoreError};
 
+use crate::commands::replay::ROSTER;
 use crate::failure::Failure;
 use crate::workspace::Workspace;
 use crate::{kept, request};
@@ -36,6 +38,11 @@ impl Recorder {
         match Run::create(root, plan, clock()) {
             Ok(run) => {
                 request::save(&run, workspace)?;
+                let members = workspace.roster.members().iter();
+                let agents: Vec<&Agent> = members.map(|member| &member.agent).collect();
+                if let Ok(text) = serde_json::to_vec_pretty(&agents) {
+                    run.write(ROSTER, &text)?;
+                }
                 Ok(Self { run: Some(run), root: Some(root.to_owned()) })
             }
             // A review of a tree that cannot be written to is still a review.
@@ -52,6 +59,11 @@ impl Recorder {
 
     fn nowhere() -> Self {
         Self { run: None, root: None }
+    }
+
+    /// The run as it is on disk, where it is kept.
+    pub(crate) fn kept(&self) -> Option<RunSummary> {
+        Run::find(self.root.as_deref()?, self.run.as_ref()?.id()).ok()
     }
 
     /// The root of the repository that keeps the run.

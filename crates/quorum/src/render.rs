@@ -8,6 +8,7 @@ pub(crate) mod index;
 pub(crate) mod ingest;
 pub(crate) mod memory;
 pub(crate) mod plan;
+pub(crate) mod rules;
 pub(crate) mod runs;
 pub(crate) mod search;
 pub(crate) mod size;

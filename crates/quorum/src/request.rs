@@ -8,7 +8,7 @@ use quorum_scope::request::Sides;
 use quorum_store::{Run, RunSummary};
 use serde::{Deserialize, Serialize};
 
-use crate::cli::{ChangeArgs, Cli, Command};
+use crate::cli::{Cli, Command, ReviewArgs};
 use crate::failure::Failure;
 use crate::workspace::Workspace;
 
@@ -42,7 +42,7 @@ pub(crate) fn save(run: &Run, workspace: &Workspace) -> Result<(), Failure> {
 }
 
 /// The command line that a run was started with; its diff is read from the run's directory.
-pub(crate) fn load(run: &RunSummary) -> Result<(Cli, ChangeArgs), Failure> {
+pub(crate) fn load(run: &RunSummary) -> Result<(Cli, ReviewArgs), Failure> {
     let lost = || {
         Failure::new(format!("run {} does not say what it was asked for", run.id()))
             .with_hint("`quorum review` starts a new one")

@@ -225,6 +225,7 @@ fn definition(name: &str, veto: bool) -> Agent {
             id: "secret-in-code".to_owned(),
             min_severity: Severity::High,
             categories: vec!["secrets".to_owned()],
+            traced: false,
             when: "A credential is in the code.".to_owned(),
         }],
         model: None,

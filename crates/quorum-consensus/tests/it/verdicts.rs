@@ -73,7 +73,7 @@ fn a_veto_of_a_failed_agent_still_blocks() {
     let bad = finding(Severity::Critical, "a.go", 7, "Data is lost");
     let result = two().finds("go-reviewer", bad).fails("go-reviewer").decide();
     assert_eq!(result.verdict, Verdict::Blocked);
-    assert_eq!(result.reasons.len(), 3, "the veto, the failure and the finding: {result:?}");
+    assert_eq!(result.reasons.len(), 2, "the veto and the failure: {result:?}");
 }
 
 #[test]

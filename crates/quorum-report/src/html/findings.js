@@ -9,7 +9,7 @@ function findingsPanel() {
   const findings = data.findings.map((finding, index) => ({ ...finding, index }));
   const filter = { text: "", file: "", agent: "", state: "", severities: new Set() };
   const opened = new Set(findings.filter((finding) => finding.severity === "CRITICAL" && isOpen(finding)).slice(0, 3));
-  if (!opened.size && findings.length && findings.length < 50) opened.add(findings[0]);
+  if (!opened.size && findings.length && isOpen(findings[0])) opened.add(findings[0]);
 
   const list = h("div", { class: "list", role: "list", "aria-label": "Findings" });
   const shown = h("span", { class: "shown", role: "status", "aria-live": "polite" });

@@ -7,6 +7,8 @@ function tiles() {
   const share = data.files.length ? Math.floor((seen / data.files.length) * 100) : 0;
   const used = sum(data.agents, (agent) => agent.tokens);
   const usd = sum(data.agents, (agent) => agent.usd);
+  const ran = Date.parse(data.ended) - Date.parse(data.started);
+  const taken = ran >= 0 ? ran : data.timeline.length ? spanOf() : null;
   const vetoes = data.agents.filter((agent) => agent.verdict === "VETO").length;
   const tile = (label, value, note) => h("dl", { class: "tile" }, h("dt", {}, label), h("dd", {}, value, note ? h("small", { title: note }, note) : null));
   const words = worst.slice(0, 2).map(([severity, count]) => `${number(count)} ${severity.toLowerCase()}`).join(", ");
@@ -14,9 +16,9 @@ function tiles() {
     tile("Open findings", number(open.length), words || "none"),
     tile("Files looked at", `${share} %`, `${number(seen)} of ${number(data.files.length)}`),
     tile("Agents", number(data.agents.length), vetoes ? plural(vetoes, "veto", "vetoes") : "no veto"),
-    tile("Tokens", number(used), `${data.scope.tier.toLowerCase()} change`),
+    tile("Tokens under review", number(data.scope.tokens), used ? `${number(used)} sent and received` : "nothing was sent"),
     tile("Cost", usd > 0 ? money(usd) : "$0", usd > 0 ? plural(sum(data.agents, (agent) => agent.calls), "call", "calls") : "nothing was paid"),
-    data.timeline.length ? tile("Time", duration(spanOf()), data.scope.protocol) : tile("Protocol", data.scope.protocol, data.scope.isolation));
+    tile("Time", taken === null ? "–" : duration(taken), `${data.scope.tier.toLowerCase()} change`));
 }
 
 function page() {
@@ -107,6 +109,7 @@ function page() {
 
   addEventListener("beforeprint", () => {
     tabs.forEach(([name]) => make(name).print?.());
+    document.querySelectorAll("details").forEach((details) => (details.open = true));
   });
   addEventListener("hashchange", follow);
 
@@ -120,4 +123,5 @@ function page() {
 
 tiles();
 page();
+performance.mark("ready");
 document.documentElement.dataset.ready = "true";

@@ -18,17 +18,20 @@ function card(agent) {
   });
   const pair = (label, value) => h("div", { class: "pair" }, h("span", {}, label), h("b", {}, value));
   const files = agent.reviewed + agent.skipped;
+  const offline = !agent.used && !agent.tokens;
   return h("article", { class: "card" },
     h("header", {}, h("h3", {}, agent.title), h("span", { class: "pill", "data-agent": agent.verdict }, agent.verdict)),
     h("div", { class: "sub" }, agent.model ? `${agent.engine} · ${agent.model}` : agent.engine),
-    agent.vetoes.map((why) => h("div", { class: "warn veto" }, why)),
+    agent.vetoes.slice(0, 3).map((why) => h("div", { class: "warn veto" }, prose(why.replace(`${agent.name} `, "")))),
+    agent.vetoes.length > 3 ? h("div", { class: "sub" }, `and ${plural(agent.vetoes.length - 3, "more veto", "more vetoes")}`) : null,
     agent.partial ? h("div", { class: "warn" }, `Partial: ${agent.partial}; ${plural(agent.skipped, "file", "files")} skipped`) : null,
     h("div", { class: "sev" }, SEVERITIES.map((severity, index) => level(severity, agent.counts[index]))),
+    offline ? h("div", {}, pair("Budget", `${number(agent.budget)} tokens, not needed offline`)) :
     h("div", {}, pair("Budget", `${number(agent.used)} of ${number(agent.budget)} tokens (${Math.round(share * 100)} %)`),
       h("div", { class: share >= 0.8 ? "meter hot" : "meter", role: "img", "aria-label": `${Math.round(share * 100)} % of the budget used` }, fill, marks)),
     spark(agent),
-    h("div", {}, pair("Files", `${number(agent.reviewed)} of ${number(files)}`), pair("Calls", number(agent.calls)),
-      pair("Tokens sent and received", number(agent.tokens)), pair("Cost", agent.usd > 0 ? money(agent.usd) : "nothing")));
+    h("div", {}, pair("Files", `${number(agent.reviewed)} of ${number(files)}`), offline ? null : [pair("Calls", number(agent.calls)),
+      pair("Tokens sent and received", number(agent.tokens)), pair("Cost", agent.usd > 0 ? money(agent.usd) : "nothing")]));
 }
 
 // How the budget was used over time: a step for each call.
@@ -49,11 +52,12 @@ function spark(agent) {
 }
 
 function runPanel() {
-  return h("div", {}, timeline(), h("div", { class: "two" }, scopeBox(), h("div", {}, gatesBox(), sopsBox(), notesBox())));
+  const more = [gatesBox(), sopsBox(), notesBox()].filter(Boolean);
+  return h("div", {}, timeline(), h("div", { class: "two" }, scopeBox(), more.length ? h("div", {}, more) : null));
 }
 
 function timeline() {
-  if (!data.timeline.length) return h("p", { class: "note" }, "No timeline was kept for this run.");
+  if (!data.timeline.length) return null;
   const total = spanOf();
   const at = (element, time) => {
     element.style.left = `${(time / total) * 100}%`;
@@ -69,11 +73,14 @@ function timeline() {
   return h("div", { class: "list time", role: "group", "aria-label": "Timeline" }, lanes, h("div", { class: "lane axis" }, h("span", {}), h("div", { class: "track" }, ticks), h("span", {})));
 }
 
+// A time without the parts of seconds that nobody reads.
+const when = (time) => time && time.replace(/^(.{10})T(.{8}).*$/, "$1 $2 UTC");
+
 const box = (heading, ...content) => h("section", { class: "box" }, h("h3", {}, heading), content);
 
 function scopeBox() {
   const rows = [["Scope", data.scope.label], ["Base", data.scope.base], ["Head", data.scope.head], ["Files", number(data.files.length)], ["Tokens", number(data.scope.tokens)],
-    ["Tier", data.scope.tier], ["Protocol", data.scope.protocol], ["Isolation", data.scope.isolation], ["Started", data.started], ["Ended", data.ended],
+    ["Tier", data.scope.tier], ["Protocol", data.scope.protocol], ["Isolation", data.scope.isolation], ["Started", when(data.started)], ["Ended", when(data.ended)],
     ["Run", data.run], ["Exit code", String(data.exit_code)], ["Version", data.version]];
   return box("This run", h("dl", {}, rows.filter(([, value]) => value).flatMap(([label, value]) => [h("dt", {}, label), h("dd", {}, value)])));
 }

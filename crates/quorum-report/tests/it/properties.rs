@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use quorum_model::finding::{Finding, FindingState};
+use quorum_model::result::ReviewResult;
 use quorum_report::{Format, Report, render};
 
 use crate::hostile;
@@ -24,17 +25,21 @@ fn some_findings() -> impl Strategy<Value = Vec<Finding>> {
         .prop_map(|texts| (1..).zip(texts).map(|(n, text)| hostile::finding(n, &text)).collect())
 }
 
+fn all(result: &ReviewResult) -> impl Iterator<Item = &Finding> {
+    result.findings.iter().chain(&result.history)
+}
+
 fn sorted(mut ids: Vec<String>) -> Vec<String> {
     ids.sort();
     ids
 }
 
-fn expected(format: Format, findings: &[Finding]) -> Vec<String> {
+fn expected(format: Format, result: &ReviewResult) -> Vec<String> {
     let open = |finding: &&Finding| {
         !ANNOTATIONS.contains(&format)
             || matches!(finding.state, FindingState::New | FindingState::Persisting)
     };
-    sorted(findings.iter().filter(open).map(|finding| finding.id.clone()).collect())
+    sorted(all(result).filter(open).map(|finding| finding.id.clone()).collect())
 }
 
 /// Nothing in a report acts on a terminal or hides from a reader.
@@ -61,7 +66,7 @@ fn assert_markdown_is_text(report: &Report<'_>, page: &str) {
     let html = shown.html.concat();
     assert_eq!(html.matches("<details").count(), html.matches("</details>").count());
     let findings = ids(Format::Markdown, page).len();
-    assert_eq!(findings, report.result.findings.len(), "all of them fit");
+    assert_eq!(findings, all(report.result).count(), "all of them fit");
 }
 
 proptest! {
@@ -72,7 +77,7 @@ proptest! {
         let sample = Sample::of(findings);
         for format in Format::ALL {
             let text = render(&sample.report(), format);
-            let expected = expected(format, &sample.result.findings);
+            let expected = expected(format, &sample.result);
             prop_assert_eq!(sorted(ids(format, &text)), expected, "{:?}", format);
         }
     }
@@ -95,7 +100,7 @@ fn hostile_findings_are_text_in_every_format() {
     for format in Format::ALL {
         let text = render(&report, format);
         assert_inert(format, &text);
-        assert_eq!(sorted(ids(format, &text)), expected(format, &sample.result.findings));
+        assert_eq!(sorted(ids(format, &text)), expected(format, &sample.result));
         if format != Format::Json {
             assert!(text.len() < 300_000, "{format:?}: a line of 1 MB is cut");
         }

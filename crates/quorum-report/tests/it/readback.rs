@@ -7,7 +7,12 @@ use serde_json::Value;
 /// The ids of the findings in a report.
 pub(crate) fn ids(format: Format, text: &str) -> Vec<String> {
     match format {
-        Format::Json => strings(&json(text)["findings"], |finding| finding["id"].as_str()),
+        Format::Json => {
+            let result = json(text);
+            let past = result.get("history").cloned().unwrap_or_else(|| Value::Array(Vec::new()));
+            let ids = |list: &Value| strings(list, |finding| finding["id"].as_str());
+            [ids(&result["findings"]), ids(&past)].concat()
+        }
         Format::Sarif => {
             strings(&json(text)["runs"][0]["results"], |result| result["properties"]["id"].as_str())
         }

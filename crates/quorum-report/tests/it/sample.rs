@@ -155,6 +155,11 @@ impl Sample {
         paths.dedup();
         let coverage = coverage(&paths);
         let agents = AGENTS.iter().map(|(name, _)| execution(name, &findings, &coverage)).collect();
+        // As a review sorts them: what it does not count is history.
+        let stands = |finding: &Finding| {
+            matches!(finding.state, FindingState::New | FindingState::Persisting)
+        };
+        let (findings, history) = findings.into_iter().partition(stands);
         let result = ReviewResult {
             schema_version: 1,
             run: "20260302-091500-7c1f".to_owned(),
@@ -173,7 +178,7 @@ impl Sample {
             coverage,
             findings,
             not_agreed: Vec::new(),
-            history: Vec::new(),
+            history,
             rejected: BTreeMap::from([("quote not found".to_owned(), 2)]),
             gates: vec![GateResult {
                 name: "test".to_owned(),

@@ -1,5 +1,6 @@
 //! What people and programs read, in full.
 
+use quorum_model::finding::Finding;
 use quorum_report::{Format, render};
 
 use crate::sample::Sample;
@@ -23,10 +24,9 @@ fn junit() {
 fn sarif() {
     let mut sample = Sample::checkout();
     // One of each sort is enough to read.
-    sample
-        .result
-        .findings
-        .retain(|f| ["SEC-001", "SEC-002", "SEC-004", "GO-003"].contains(&f.id.as_str()));
+    let kept = |f: &Finding| ["SEC-001", "SEC-002", "SEC-004", "GO-003"].contains(&f.id.as_str());
+    sample.result.findings.retain(kept);
+    sample.result.history.retain(kept);
     sample.result.execution.agents.truncate(1);
     insta::assert_snapshot!(render(&sample.report(), Format::Sarif));
 }
@@ -34,7 +34,9 @@ fn sarif() {
 #[test]
 fn gitlab_and_rdjsonl() {
     let mut sample = Sample::checkout();
-    sample.result.findings.retain(|f| ["SEC-001", "SEC-002"].contains(&f.id.as_str()));
+    let kept = |f: &Finding| ["SEC-001", "SEC-002"].contains(&f.id.as_str());
+    sample.result.findings.retain(kept);
+    sample.result.history.retain(kept);
     let report = sample.report();
     insta::assert_snapshot!(
         [render(&report, Format::Gitlab), render(&report, Format::Rdjsonl)].concat()

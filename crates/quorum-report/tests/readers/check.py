@@ -27,7 +27,8 @@ def load(path):
 
 
 def ids_of(result, open_only):
-    return [f["id"] for f in result["findings"] if not open_only or f["state"] in OPEN]
+    findings = result["findings"] + result.get("history", [])
+    return [f["id"] for f in findings if not open_only or f["state"] in OPEN]
 
 
 def same(name, got, expected):

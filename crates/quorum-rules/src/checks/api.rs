@@ -69,7 +69,10 @@ impl ApiFacts {
             .as_ref()
             .map(|tree| items(tree.root_node(), lang, file.text(), path))
             .unwrap_or_default();
-        compare::compare(file, lang, before, after, &mut facts);
+        compare::compare(file, lang, &before, &after, &mut facts);
+        if is_internal(path) {
+            return facts;
+        }
         let before = file
             .base_tree
             .as_ref()

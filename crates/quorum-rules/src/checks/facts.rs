@@ -8,6 +8,7 @@ use quorum_syntax::Lang;
 
 use super::api::ApiFacts;
 use super::docs::DocsFacts;
+use super::quality::clones::CloneFacts;
 use super::quality::tests_touched::TestFacts;
 use crate::source::ParsedFile;
 
@@ -22,6 +23,8 @@ pub(crate) struct FileFacts {
     pub(crate) is_whole: bool,
     /// Behaviour and tests that it changes.
     pub(crate) tests: TestFacts,
+    /// Added code, to find it elsewhere.
+    pub(crate) clones: CloneFacts,
     /// What it gives to users and takes from them.
     pub(crate) api: ApiFacts,
     /// What it says to readers.
@@ -36,6 +39,7 @@ impl FileFacts {
             lang: file.lang,
             is_whole: file.source.added.is_none(),
             tests: TestFacts::of(file),
+            clones: CloneFacts::of(file),
             api: ApiFacts::of(file),
             docs: DocsFacts::of(file),
         }

@@ -1,6 +1,7 @@
 //! What the code quality reviewer sees in one file: logic, size, tests that are switched off.
 
 mod bounds;
+pub(crate) mod clones;
 mod copies;
 mod logic;
 mod reach;

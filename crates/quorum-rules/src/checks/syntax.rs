@@ -98,7 +98,7 @@ pub(crate) fn same(a: Node<'_>, b: Node<'_>, source: &str) -> bool {
 
 /// The leaves below a node that are not comments, in the order of the text. String contents that
 /// a grammar splits into quotes and fragments come as it splits them.
-pub(crate) fn leaves<'t>(root: Node<'t>) -> impl Iterator<Item = Node<'t>> {
+pub(crate) fn leaves(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let mut stack = vec![root];
     std::iter::from_fn(move || {
         while let Some(node) = stack.pop() {

@@ -88,7 +88,8 @@ impl Machine<'_> {
                 && known.constant.is_some()
             {
                 self.update(name, Value { taint: None, items: None, ..known });
-            } else if !matches!(known.constant, Some(Const::Null | Const::Bool(_))) {
+            } else if !matches!(known.constant, Some(Const::Null | Const::Bool(_))) && is_place(one)
+            {
                 self.clean_name(one, ALL_HARMS);
             }
         }
@@ -196,7 +197,9 @@ impl Machine<'_> {
             if lower == "equals" || lower == "equalsignorecase" {
                 let constant = first_text.is_some()
                     || matches!(receiver.map(|r| &r.kind), Some(ExprKind::Const(_)));
-                if !constant {
+                let places =
+                    receiver.is_none_or(|r| is_place(r) || matches!(r.kind, ExprKind::Const(_)));
+                if !constant || !places {
                     return;
                 }
             }
@@ -239,6 +242,15 @@ impl Machine<'_> {
             value.items = Some(Rc::new(items));
         }
         self.update(&name, value);
+    }
+}
+
+/// Whether an expression is a variable or a part of one, not something computed from it.
+fn is_place(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Name(_) | ExprKind::Field(..) | ExprKind::Index(..) => true,
+        ExprKind::Pass(inner) => is_place(inner),
+        _ => false,
     }
 }
 

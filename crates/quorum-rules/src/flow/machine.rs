@@ -173,8 +173,9 @@ impl<'a> Machine<'a> {
         let mut value = Value { path: Some(path), ..Value::default() };
         let skip = usize::from(function.params.first().is_some_and(|first| &*first.name == "self"));
         let position = position.wrapping_sub(skip);
+        let resolved = param.ty.as_ref().map(|ty| self.resolve_type(ty)).unwrap_or_default();
         for model in &self.tables.models.params {
-            if fits(model, function, class, position, param) {
+            if fits(model, function, class, position, param, &resolved) {
                 if let Some(is) = &model.is {
                     value.path = Some(Rc::from(is.as_str()));
                 }
@@ -269,7 +270,7 @@ impl<'a> Machine<'a> {
 pub(super) fn origin(source: &SourceModel, span: Span) -> Rc<Taint> {
     Rc::new(Taint {
         source: Rc::new(Origin { span, note: Rc::from(&*source.note), strength: source.strength }),
-        clean: 0,
+        clean: source.clean,
         certainty: 1.0,
         last: None,
     })
@@ -281,6 +282,7 @@ fn fits(
     class: Option<&super::ir::Class>,
     position: usize,
     param: &Param,
+    resolved: &str,
 ) -> bool {
     let any =
         |regex: &regex::Regex, texts: &[Rc<str>]| texts.iter().any(|text| regex.is_match(text));
@@ -289,7 +291,7 @@ fn fits(
     model.position.is_none_or(|wanted| wanted == position)
         && model.name.as_ref().is_none_or(|regex| regex.is_match(&param.name))
         && model.not_name.as_ref().is_none_or(|regex| !regex.is_match(&param.name))
-        && model.ty.as_ref().is_none_or(|regex| regex.is_match(ty))
+        && model.ty.as_ref().is_none_or(|regex| regex.is_match(ty) || regex.is_match(resolved))
         && model.not_type.as_ref().is_none_or(|regex| !regex.is_match(ty))
         && model.annotation.as_ref().is_none_or(|regex| any(regex, &param.annotations))
         && model.function.as_ref().is_none_or(|regex| regex.is_match(&function.name))

@@ -36,6 +36,9 @@ struct SourceEntry {
     note: String,
     #[serde(default = "full")]
     strength: f64,
+    /// The harms that it can do; all, where none is named.
+    #[serde(default)]
+    only: Vec<String>,
 }
 
 fn full() -> f64 {
@@ -63,6 +66,8 @@ struct ParamEntry {
     is: Option<String>,
     #[serde(default = "full")]
     strength: f64,
+    #[serde(default)]
+    only: Vec<String>,
 }
 
 /// What a framework hands to the functions that it is given.
@@ -113,6 +118,8 @@ struct FillEntry {
 pub(super) struct SourceModel {
     pub(super) note: std::sync::Arc<str>,
     pub(super) strength: f64,
+    /// What it cannot do from the start.
+    pub(super) clean: Harms,
 }
 
 /// A parameter that is special.
@@ -170,7 +177,8 @@ impl ModelFile {
     /// Adds the entries of this file.
     pub(super) fn fill(self, models: &mut Models) -> Result<(), String> {
         for entry in self.source {
-            let source = SourceModel { note: entry.note.into(), strength: entry.strength };
+            let clean = if entry.only.is_empty() { 0 } else { !harms(&entry.only) };
+            let source = SourceModel { note: entry.note.into(), strength: entry.strength, clean };
             for path in &entry.path {
                 models.sources.insert(path, source.clone());
             }
@@ -199,7 +207,8 @@ impl ModelFile {
             }
         }
         for entry in self.fill {
-            let source = entry.source.map(|note| SourceModel { note: note.into(), strength: 1.0 });
+            let source =
+                entry.source.map(|note| SourceModel { note: note.into(), strength: 1.0, clean: 0 });
             let fill = FillModel { from: entry.from, to: entry.to, source };
             for path in &entry.call {
                 models.fills.insert(path, fill.clone());
@@ -215,6 +224,7 @@ impl ParamModel {
             text.map(|text| Regex::new(&text).map_err(|error| error.to_string())).transpose()
         };
         let strength = entry.strength;
+        let own = if entry.only.is_empty() { 0 } else { !harms(&entry.only) };
         Ok(Self {
             name: regex(entry.name)?,
             not_name: regex(entry.not_name)?,
@@ -226,7 +236,11 @@ impl ParamModel {
             class_annotation: regex(entry.class_annotation)?,
             base: regex(entry.base)?,
             position: entry.position,
-            source: entry.source.map(|note| SourceModel { note: note.into(), strength }),
+            source: entry.source.map(|note| SourceModel {
+                note: note.into(),
+                strength,
+                clean: own,
+            }),
             is: entry.is,
         })
     }

@@ -6,7 +6,7 @@ use super::call::Given;
 use super::ir::{Expr, Function, Span};
 use super::machine::Machine;
 use super::tables::{ArgSelector, CallRule, CompiledTest};
-use super::value::{Key, Taint, Value};
+use super::value::{Key, Taint, Value, harm};
 
 /// Something that a rule speaks about.
 #[derive(Debug)]
@@ -118,6 +118,9 @@ impl Machine<'_> {
             self.hit(number, span, confidence, None);
             return;
         }
+        if rule.harm == harm("command") && program_is_fixed(given) {
+            return;
+        }
         let worst = rule
             .tainted
             .iter()
@@ -204,13 +207,16 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
         return test.test.present == Some(false)
             || (all && test.not_matches.is_some() && test.matches.is_none());
     }
-    let texts = || match &test.arg {
+    let spelled = |regex: &regex::Regex| match &test.arg {
         ArgSelector::Position(at) | ArgSelector::Either(at, _) => {
-            given.texts.get(*at).copied().unwrap_or_default().to_owned()
+            regex.is_match(given.texts.get(*at).copied().unwrap_or_default())
         }
-        _ => given.texts.join(", "),
+        _ => {
+            given.texts.iter().any(|text| regex.is_match(text))
+                || regex.is_match(&given.texts.join(", "))
+        }
     };
-    if test.text.as_ref().is_some_and(|regex| !regex.is_match(&texts())) {
+    if test.text.as_ref().is_some_and(|regex| !spelled(regex)) {
         return false;
     }
     let one = |value: &&Value| {
@@ -242,6 +248,63 @@ fn is_known(value: &Value) -> bool {
         || value.items.as_ref().is_some_and(|items| {
             value.taint.is_none() && !items.known.is_empty() && items.known.values().all(is_known)
         })
+}
+
+/// Whether the program is constant, runs no commands of its own, and gets no shell: then what comes
+/// from outside is one argument among others.
+fn program_is_fixed(given: &Given<'_>) -> bool {
+    let Some((_, first)) = given.args.iter().find(|(name, _)| name.is_none()) else { return false };
+    let inner = first
+        .items
+        .as_ref()
+        .filter(|items| items.list)
+        .and_then(|items| items.known.get(&Key::Int(0)));
+    let Some(program) = inner.unwrap_or(first).as_text() else { return false };
+    let shell = given.texts.iter().any(|text| text.contains("shell"))
+        || given.args.iter().any(|(name, value)| {
+            name.as_deref() == Some("shell")
+                && value.constant != Some(super::ir::Const::Bool(false))
+        });
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program).trim_end_matches(".exe");
+    let runs_others = matches!(
+        name,
+        "sh" | "bash"
+            | "zsh"
+            | "dash"
+            | "ksh"
+            | "cmd"
+            | "powershell"
+            | "pwsh"
+            | "env"
+            | "sudo"
+            | "su"
+            | "ssh"
+            | "xargs"
+            | "python"
+            | "python3"
+            | "perl"
+            | "ruby"
+            | "node"
+            | "php"
+            | "find"
+            | "awk"
+            | "sed"
+            | "nohup"
+            | "eval"
+            | "docker"
+            | "kubectl"
+            | "git"
+            | "tar"
+            | "rsync"
+            | "curl"
+            | "wget"
+            | "busybox"
+            | "nice"
+            | "timeout"
+            | "ps"
+            | "/bin/sh"
+    );
+    !shell && !runs_others && !program.contains(' ')
 }
 
 /// Whether an address begins with a host that the code itself names, or is a path on this one.

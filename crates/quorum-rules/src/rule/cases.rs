@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quorum_model::scope::{Change, FileEntry, FileKind};
+use quorum_model::scope::{Change, FileEntry, FileKind, Flag};
 use quorum_syntax::Lang;
 use serde::Serialize;
 
 use super::{Case, Rule, RuleSet};
-use crate::review::examine;
-use crate::source::{LineSet, ParsedFile, SourceFile};
+use crate::finding::RuleFinding;
+use crate::review::{examine, looks_like_test, review_with};
+use crate::source::{LineSet, ParsedFile, Side, SourceFile, Sources};
 
 /// A case that went wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -41,8 +42,8 @@ pub fn run_cases<'a>(rules: impl IntoIterator<Item = &'a Rule>) -> CaseReport {
         report.rules += 1;
         for (index, case) in rule.tests.iter().enumerate() {
             report.cases += 1;
-            for &lang in &languages(rule, case) {
-                if let Err(message) = run(&set, case, lang) {
+            for lang in languages(rule, case) {
+                if let Err(message) = run(rule, &set, case, lang) {
                     let failure = CaseFailure { rule: rule.id.clone(), case: index + 1, message };
                     report.failures.push(failure);
                 }
@@ -52,29 +53,40 @@ pub fn run_cases<'a>(rules: impl IntoIterator<Item = &'a Rule>) -> CaseReport {
     report
 }
 
-/// A case without a language is for each language of its rule.
-fn languages(rule: &Rule, case: &Case) -> Vec<Lang> {
-    case.language.map_or_else(|| rule.languages.clone(), |lang| vec![lang])
+/// A case without a language is for each language of its rule, or for what its path says.
+fn languages(rule: &Rule, case: &Case) -> Vec<Option<Lang>> {
+    let by_path = case.path.as_deref().map(Lang::from_path);
+    match (case.language, by_path) {
+        (Some(lang), _) => vec![Some(lang)],
+        (None, Some(lang)) if rule.code => vec![lang],
+        _ if rule.languages.is_empty() => vec![None],
+        _ => rule.languages.iter().copied().map(Some).collect(),
+    }
 }
 
-fn run(set: &RuleSet, case: &Case, lang: Lang) -> Result<(), String> {
+fn run(rule: &Rule, set: &RuleSet, case: &Case, lang: Option<Lang>) -> Result<(), String> {
     let code = case.find.as_deref().or(case.pass.as_deref()).unwrap_or_default();
-    let path = case.path.clone().unwrap_or_else(|| format!("src/sample.{}", ending(lang)));
+    let name = lang.map_or("text", Lang::name);
+    let usual = || format!("src/sample.{}", lang.map_or("txt", ending));
+    let path = case.path.clone().unwrap_or_else(usual);
     let mut file = ParsedFile::new(source(&path, lang, code));
-    file.lang = Some(lang);
+    file.lang = lang;
     if let Some(tree) = &file.tree
         && tree.root_node().has_error()
         && case.path.is_none()
     {
-        return Err(format!("the {lang} code of the case does not parse"));
+        return Err(format!("the {name} code of the case does not parse"));
     }
-    let (found, _) = examine(set, &file);
-    let lines: Vec<u64> = found.iter().map(|finding| finding.line).collect();
+    let mut lines = if rule.code {
+        by_code(rule, set, case, file.source)?
+    } else {
+        lines(&examine(set, &file).0)
+    };
     if case.pass.is_some() {
         return if lines.is_empty() {
             Ok(())
         } else {
-            Err(format!("{lang}: found something on line {lines:?}, nothing was expected"))
+            Err(format!("{name}: found something on line {lines:?}, nothing was expected"))
         };
     }
     let marked: Vec<u64> = (1..)
@@ -83,16 +95,86 @@ fn run(set: &RuleSet, case: &Case, lang: Lang) -> Result<(), String> {
         .map(|(number, _)| number)
         .collect();
     if marked.is_empty() {
-        return if lines.is_empty() { Err(format!("{lang}: found nothing")) } else { Ok(()) };
+        return if lines.is_empty() { Err(format!("{name}: found nothing")) } else { Ok(()) };
     }
-    let mut unique = lines;
-    unique.sort_unstable();
-    unique.dedup();
-    if unique == marked {
+    lines.sort_unstable();
+    lines.dedup();
+    if lines == marked {
         Ok(())
     } else {
-        Err(format!("{lang}: expected lines {marked:?}, found {unique:?}"))
+        Err(format!("{name}: expected lines {marked:?}, found {lines:?}"))
     }
+}
+
+fn lines(found: &[RuleFinding]) -> Vec<u64> {
+    found.iter().map(|finding| finding.line).collect()
+}
+
+/// What the checks in code report under the rule's id about a change of one file.
+fn by_code(
+    rule: &Rule,
+    set: &RuleSet,
+    case: &Case,
+    mut source: SourceFile,
+) -> Result<Vec<u64>, String> {
+    if let Some(before) = &case.before {
+        let (added, removed) = changed_lines(before, source.head.as_deref().unwrap_or_default());
+        source.entry.change = Change::Modified;
+        source.base = Some(Arc::from(before.as_str()));
+        source.added = Some(added);
+        source.removed = removed;
+    }
+    let mut paths: Vec<String> = case.around.keys().cloned().collect();
+    paths.push(source.entry.path.to_string());
+    paths.sort();
+    let around = Around { files: &case.around, source: &source, paths };
+    let review = review_with(set, 1, &|_| Some(source.clone()), &around);
+    let all = review.findings.into_iter().chain(review.hints);
+    let found: Vec<RuleFinding> = all.filter(|found| found.rule == rule.id).collect();
+    // What people read about a rule is what it reports.
+    match found.iter().find(|found| found.agent != rule.agent || found.category != rule.category) {
+        Some(other) => Err(format!("it reports as {} under {}", other.agent, other.category)),
+        None => Ok(lines(&found)),
+    }
+}
+
+/// A repository of a few files.
+struct Around<'a> {
+    files: &'a BTreeMap<String, String>,
+    source: &'a SourceFile,
+    paths: Vec<String>,
+}
+
+impl Sources for Around<'_> {
+    fn read(&self, path: &str, side: Side) -> Option<Arc<str>> {
+        if path == &*self.source.entry.path {
+            return match side {
+                Side::Head => self.source.head.clone(),
+                Side::Base => self.source.base.clone(),
+            };
+        }
+        self.files.get(path).map(|text| Arc::from(text.as_str()))
+    }
+
+    fn paths(&self) -> &[String] {
+        &self.paths
+    }
+}
+
+/// The lines between the first and the last difference.
+fn changed_lines(before: &str, after: &str) -> (LineSet, LineSet) {
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let start = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let rest = old.len().min(new.len()) - start;
+    let end = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
+    let set = |length: usize| {
+        let mut lines = LineSet::default();
+        for line in start + 1..=length - end {
+            lines.push(line as u64);
+        }
+        lines
+    };
+    (set(new.len()), set(old.len()))
 }
 
 fn ending(lang: Lang) -> &'static str {
@@ -117,16 +199,16 @@ fn ending(lang: Lang) -> &'static str {
     }
 }
 
-fn source(path: &str, lang: Lang, code: &str) -> SourceFile {
+fn source(path: &str, lang: Option<Lang>, code: &str) -> SourceFile {
     SourceFile {
         entry: FileEntry {
             path: Arc::from(path),
             old_path: None,
             change: Change::Added,
-            language: Some(lang.name().to_owned()),
-            kind: FileKind::Code,
+            language: lang.map(|lang| lang.name().to_owned()),
+            kind: if lang.is_some() { FileKind::Code } else { FileKind::Prose },
             tokens: 0,
-            flags: Vec::new(),
+            flags: if looks_like_test(path) { vec![Flag::Test] } else { Vec::new() },
             flag_reasons: BTreeMap::new(),
             hunks: Vec::new(),
         },

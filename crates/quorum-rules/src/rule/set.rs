@@ -118,7 +118,7 @@ impl Rule {
     }
 
     fn validate(&self) -> Result<(), (&'static str, String)> {
-        if self.languages.is_empty() {
+        if self.languages.is_empty() && !self.code {
             return Err(("languages", "names no language".to_owned()));
         }
         if !(0.0..=1.0).contains(&self.confidence) {
@@ -128,7 +128,7 @@ impl Rule {
         if self.id.is_empty() || !self.id.chars().all(ok) {
             return Err(("id", "use letters, digits, `.`, `-` and `_`".to_owned()));
         }
-        if self.matches.is_empty() && self.calls.is_empty() {
+        if self.matches.is_empty() && self.calls.is_empty() && !self.code {
             return Err(("match", "there is no `[[match]]` and no `[[call]]`".to_owned()));
         }
         for found in &self.matches {

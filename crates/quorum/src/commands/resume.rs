@@ -3,18 +3,20 @@
 use quorum_store::Run;
 
 use super::{plan, review};
-use crate::cli::{Cli, OutputArgs};
+use crate::cli::{Cli, ResultArgs};
 use crate::failure::Failure;
 use crate::gather::Purpose;
 use crate::kept::Kept;
 use crate::record::Recorder;
-use crate::request;
+use crate::{reports, request};
 
-pub(super) fn run(cli: &Cli, name: &str, output: &OutputArgs) -> Result<u8, Failure> {
+pub(super) fn run(cli: &Cli, name: &str, output: &ResultArgs) -> Result<u8, Failure> {
     let kept = Kept::open(cli)?;
     let found = Run::find(&kept.root, name)?;
     if let Some(result) = found.result()? {
-        return review::print(&result, output);
+        let plan = found.plan()?;
+        let report = reports::report(&result, &plan, Some(&kept.repository), Some(&found));
+        return review::print(&report, output);
     }
     let (mut asked, arguments) = request::load(&found)?;
     asked.quiet = cli.quiet;

@@ -1,21 +1,25 @@
 //! `quorum review`.
 
-use quorum_consensus::{Input, Policy, decide};
-use quorum_dispatch::BUILTIN;
+use std::collections::BTreeMap;
+
+use quorum_consensus::{Input, Policy, decide, messages};
+use quorum_dispatch::{BUILTIN, Reviewed, react};
 use quorum_model::agent::Agent;
+use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
+use quorum_report::Report;
 
-use crate::cli::{ChangeArgs, Cli, Format, OutputArgs, RunArgs};
+use crate::cli::{Cli, ResultArgs, ReviewArgs, RunArgs};
 use crate::commands::plan::{self, Made};
 use crate::failure::Failure;
 use crate::gather::Purpose;
 use crate::record::Recorder;
 use crate::workspace::Workspace;
-use crate::{embedded, history, output, progress, render};
+use crate::{embedded, history, output, progress, render, reports};
 
-pub(super) fn run(cli: &Cli, arguments: &ChangeArgs) -> Result<u8, Failure> {
+pub(super) fn run(cli: &Cli, arguments: &ReviewArgs) -> Result<u8, Failure> {
     let made = plan::make(cli, &arguments.scope, &arguments.run, Purpose::Review)?;
     refuse_providers(&made.plan)?;
     let recorder = Recorder::start(&made.workspace, &made.plan)?;
@@ -28,21 +32,25 @@ pub(super) fn go_on(
     made: &Made,
     recorder: &Recorder,
     arguments: &RunArgs,
-    output: &OutputArgs,
+    output: &ResultArgs,
 ) -> Result<u8, Failure> {
     let Made { plan, workspace, files } = made;
     let bar = progress::files(files.len(), cli.quiet);
     bar.set_message("Reviewing");
     let left = recorder.left_of(plan);
-    let outcomes = if left.agents.is_empty() {
-        Vec::new()
+    let reviewed = if left.agents.is_empty() {
+        Reviewed::default()
     } else {
         embedded::review(recorder.id(), &left, files, workspace, &bar)
     };
     bar.finish_and_clear();
+    let mut outcomes = reviewed.outcomes;
+    confer(recorder.id(), plan, workspace, &mut outcomes, &reviewed.hints)?;
     let outcomes = recorder.finished(outcomes)?;
     let result = settle(recorder, plan, workspace, &outcomes, arguments)?;
-    print(&result, output)
+    let run = recorder.kept();
+    let report = reports::report(&result, plan, workspace.repository.as_ref(), run.as_ref());
+    print(&report, output)
 }
 
 /// Decides a run, in the light of the ones before it, and writes it out.
@@ -60,14 +68,14 @@ pub(super) fn settle(
     Ok(settled.result)
 }
 
-/// Prints a result and returns its exit code.
-pub(super) fn print(result: &ReviewResult, output: &OutputArgs) -> Result<u8, Failure> {
+/// Prints a report and returns the exit code of its result.
+pub(super) fn print(report: &Report<'_>, output: &ResultArgs) -> Result<u8, Failure> {
     let file = output.output.as_deref();
-    match output.format {
-        Format::Json => output::json(result, file)?,
-        Format::Terminal => output::text(&page(result), file)?,
+    match reports::write(report, output.format, file) {
+        Some(written) => written?,
+        None => output::text(&page(report.result), file)?,
     }
-    Ok(result.exit_code)
+    Ok(report.result.exit_code)
 }
 
 /// Only the embedded reviewers are there; another engine is not silently replaced by them.
@@ -79,6 +87,39 @@ fn refuse_providers(plan: &Plan) -> Result<(), Failure> {
         .with_hint("`--provider builtin` reviews offline with the embedded rules"))
 }
 
+/// Lets the reviewers react to each other's findings, where the protocol has them do so.
+fn confer(
+    run: &str,
+    plan: &Plan,
+    workspace: &Workspace,
+    outcomes: &mut [AgentOutcome],
+    hints: &BTreeMap<String, Vec<AgentFinding>>,
+) -> Result<(), Failure> {
+    let asked = plan.protocol.requirements();
+    if !asked.exchange && !asked.ballot {
+        return Ok(());
+    }
+    let agents = definitions(workspace);
+    let policy = Policy { protocol: plan.protocol, ..Policy::default() };
+    let input = Input { run, plan, agents: &agents, outcomes, gates: &[], policy };
+    let mut reactions = Vec::new();
+    for outcome in &*outcomes {
+        let told = messages(&input, &outcome.agent)?;
+        let own = hints.get(&outcome.agent).map(Vec::as_slice).unwrap_or_default();
+        let agent = agents.iter().find(|agent| agent.name == outcome.agent);
+        reactions.push(agent.map(|agent| react(agent, &told, outcomes, own)).unwrap_or_default());
+    }
+    for (outcome, reactions) in outcomes.iter_mut().zip(reactions) {
+        outcome.reactions = reactions;
+    }
+    Ok(())
+}
+
+/// The definitions of all reviewers.
+pub(super) fn definitions(workspace: &Workspace) -> Vec<Agent> {
+    workspace.roster.members().iter().map(|member| member.agent.clone()).collect()
+}
+
 /// The verdict, from what the agents returned.
 pub(super) fn conclude(
     run: &str,
@@ -88,8 +129,7 @@ pub(super) fn conclude(
     arguments: &RunArgs,
 ) -> Result<ReviewResult, Failure> {
     let config = &workspace.loaded.config;
-    let agents: Vec<Agent> =
-        workspace.roster.members().iter().map(|member| member.agent.clone()).collect();
+    let agents = definitions(workspace);
     let policy = Policy {
         protocol: plan.protocol,
         fail_on: config.fail_on.severity(),

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use quorum_model::search::{SearchResult, SearchResults};
 
 use super::style::{dim, heading, number};
+use super::symbols::harmless;
 
 /// The whole page.
 pub(crate) fn page(query: &str, results: &SearchResults) -> String {
@@ -53,12 +54,7 @@ fn head(page: &mut String, result: &SearchResult) -> std::fmt::Result {
 
 fn body(page: &mut String, result: &SearchResult) -> std::fmt::Result {
     for line in result.content.lines() {
-        // What a file holds must not steer the terminal.
-        let line: String = line
-            .chars()
-            .map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c })
-            .collect();
-        writeln!(page, "    {}", line.trim_end())?;
+        writeln!(page, "    {}", harmless(line.trim_end()))?;
     }
     writeln!(page)
 }

@@ -9,6 +9,7 @@ mod eval;
 mod ledger;
 mod plan;
 mod pull_request;
+mod report;
 mod review;
 mod runs;
 mod sandbox;

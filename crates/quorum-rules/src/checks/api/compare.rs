@@ -5,24 +5,27 @@ use std::collections::HashMap;
 use quorum_syntax::Lang;
 
 use super::ApiFacts;
-use super::item::{Break, Item, Kind, Parameter};
+use super::item::{Break, Group, Item, Kind, Parameter};
 use crate::source::ParsedFile;
+
+/// Items by name and by what they are: a field and a method may have the same name.
+type Items<'i> = HashMap<(&'i str, Group), &'i Item>;
 
 pub(super) fn compare(
     file: &ParsedFile,
     lang: Lang,
-    before: Vec<Item>,
-    after: Vec<Item>,
+    before: &[Item],
+    after: &[Item],
     facts: &mut ApiFacts,
 ) {
-    let now: HashMap<&str, &Item> = after.iter().map(|item| (item.name.as_str(), item)).collect();
-    let was: HashMap<&str, &Item> = before.iter().map(|item| (item.name.as_str(), item)).collect();
+    let now: Items<'_> = after.iter().map(|item| (item.key(), item)).collect();
+    let was: Items<'_> = before.iter().map(|item| (item.key(), item)).collect();
     let bound = match (lang, &file.tree) {
         (Lang::Python, Some(tree)) => super::python::bound_names(tree.root_node(), file.text()),
         _ => Vec::new(),
     };
-    for item in &after {
-        match was.get(item.name.as_str()) {
+    for item in after {
+        match was.get(&item.key()) {
             None => {
                 if let Some(broken) = addition(item, lang, &was, &now) {
                     facts.broken.push((item.clone(), broken));
@@ -36,16 +39,17 @@ pub(super) fn compare(
             }
         }
     }
-    for item in &before {
-        if now.contains_key(item.name.as_str()) {
+    for item in before {
+        if now.contains_key(&item.key()) {
             continue;
         }
         // What holds it is gone and is reported for all its members; a base class may still have it.
         let holder_gone = item
             .holder()
-            .is_some_and(|holder| was.contains_key(holder) && !now.contains_key(holder));
+            .map(|holder| (holder, Group::Type))
+            .is_some_and(|holder| was.contains_key(&holder) && !now.contains_key(&holder));
         let still_bound = bound.iter().any(|name| name == "*" || *name == item.name);
-        if holder_gone || still_bound || is_inherited(item, lang) {
+        if holder_gone || still_bound || may_be_inherited(item, &now) {
             continue;
         }
         let mut item = item.clone();
@@ -54,20 +58,20 @@ pub(super) fn compare(
     }
 }
 
-/// Python methods may be inherited from a base class that the change introduces.
-fn is_inherited(item: &Item, lang: Lang) -> bool {
-    lang == Lang::Python && item.kind == Kind::Method && item.own_name().starts_with("__")
+/// A class with parents may get the method from one of them.
+fn may_be_inherited(item: &Item, now: &Items<'_>) -> bool {
+    item.kind == Kind::Method
+        && item
+            .holder()
+            .and_then(|holder| now.get(&(holder, Group::Type)))
+            .is_some_and(|holder| holder.shape.words.contains(&"inherits"))
 }
 
 /// A new item that breaks those who implement or match on what holds it.
-fn addition(
-    item: &Item,
-    lang: Lang,
-    was: &HashMap<&str, &Item>,
-    now: &HashMap<&str, &Item>,
-) -> Option<Break> {
+fn addition(item: &Item, lang: Lang, was: &Items<'_>, now: &Items<'_>) -> Option<Break> {
     let holder = item.holder()?;
-    let (old, new) = (was.get(holder)?, now.get(holder)?);
+    let holder_key = (holder, Group::Type);
+    let (old, new) = (was.get(&holder_key)?, now.get(&holder_key)?);
     let own = item.own_name();
     match (lang, item.kind) {
         (Lang::Go | Lang::Java | Lang::Rust, Kind::Required) => Some(Break {
@@ -80,13 +84,8 @@ fn addition(
                 "A `match` over `{holder}` without a wildcard no longer compiles; `{own}` is not handled there."
             ),
         }),
-        (Lang::Rust, Kind::Field) if all_fields_public(was, holder) => None,
         _ => None,
     }
-}
-
-fn all_fields_public(_was: &HashMap<&str, &Item>, _holder: &str) -> bool {
-    true
 }
 
 fn change(old: &Item, new: &Item, lang: Lang) -> Option<Break> {
@@ -103,8 +102,8 @@ fn change(old: &Item, new: &Item, lang: Lang) -> Option<Break> {
     }
 }
 
-fn broken(what: impl Into<String>, impact: impl Into<String>) -> Option<Break> {
-    Some(Break { what: what.into(), impact: impact.into() })
+fn broken(what: impl Into<String>, impact: impl Into<String>) -> Break {
+    Break { what: what.into(), impact: impact.into() }
 }
 
 const COMPILE: &str = "Code that uses it no longer compiles.";
@@ -133,8 +132,12 @@ fn go(old: &Item, new: &Item) -> Option<Break> {
             let normal =
                 |item: &Item| types(&item.shape.parameters).join(",").replace("interface{}", "any");
             let result = |item: &Item| item.shape.ty.replace("interface{}", "any");
-            if normal(old) != normal(new) {
-                return broken(describe(old, new), COMPILE);
+            let only_variadic_more = new.shape.parameters.len() == old.shape.parameters.len() + 1
+                && new.shape.parameters.last().is_some_and(|last| last.optional)
+                && types(&new.shape.parameters).starts_with(&types(&old.shape.parameters))
+                && new.kind != Kind::Required;
+            if normal(old) != normal(new) && !only_variadic_more {
+                return Some(broken(describe(old, new), COMPILE));
             }
             (result(old) != result(new)).then(|| {
                 broken(
@@ -145,7 +148,7 @@ fn go(old: &Item, new: &Item) -> Option<Break> {
                     ),
                     COMPILE,
                 )
-            })?
+            })
         }
         Kind::Field | Kind::Type | Kind::Value
             if !old.shape.ty.is_empty() && !new.shape.ty.is_empty() =>
@@ -161,7 +164,7 @@ fn go(old: &Item, new: &Item) -> Option<Break> {
                     ),
                     COMPILE,
                 )
-            })?
+            })
         }
         _ => None,
     }
@@ -175,7 +178,7 @@ fn rust(old: &Item, new: &Item) -> Option<Break> {
     match new.kind {
         Kind::Function | Kind::Method | Kind::Required => {
             if types(&old.shape.parameters).len() != types(&new.shape.parameters).len() {
-                return broken(describe(old, new), COMPILE);
+                return Some(broken(describe(old, new), COMPILE));
             }
             let receiver = |item: &Item| {
                 item.shape
@@ -187,18 +190,21 @@ fn rust(old: &Item, new: &Item) -> Option<Break> {
             if let (Some(a), Some(b)) = (receiver(old), receiver(new))
                 && rank(&b) > rank(&a)
             {
-                return broken(format!("takes `{b}` in place of `{a}`"), COMPILE);
+                return Some(broken(format!("takes `{b}` in place of `{a}`"), COMPILE));
             }
             for word in ["async", "unsafe"] {
                 if new.shape.words.contains(&word) && !old.shape.words.contains(&word) {
-                    return broken(format!("became `{word}`"), COMPILE);
+                    return Some(broken(format!("became `{word}`"), COMPILE));
                 }
             }
             if old.shape.words.contains(&"const") && !new.shape.words.contains(&"const") {
-                return broken("is no longer `const`", "Constants that call it no longer compile.");
+                return Some(broken(
+                    "is no longer `const`",
+                    "Constants that call it no longer compile.",
+                ));
             }
             if old.shape.words.contains(&"async") && !new.shape.words.contains(&"async") {
-                return broken("is no longer `async`", COMPILE);
+                return Some(broken("is no longer `async`", COMPILE));
             }
             // Generic parameters may accept more than before; only plain types are compared.
             let plain = |ty: &str| {
@@ -211,7 +217,7 @@ fn rust(old: &Item, new: &Item) -> Option<Break> {
                 a.ty != b.ty && plain(&a.ty) && plain(&b.ty) && !a.ty.ends_with("self")
             });
             if let Some((a, b)) = differs {
-                return broken(format!("takes `{}` where it took `{}`", b.ty, a.ty), COMPILE);
+                return Some(broken(format!("takes `{}` where it took `{}`", b.ty, a.ty), COMPILE));
             }
             (old.shape.ty != new.shape.ty
                 && (plain(&old.shape.ty) || old.shape.ty.is_empty())
@@ -226,24 +232,25 @@ fn rust(old: &Item, new: &Item) -> Option<Break> {
                     ),
                     COMPILE,
                 )
-            })?
+            })
         }
         Kind::Field => (old.shape.ty != new.shape.ty).then(|| {
             broken(format!("is now `{}` in place of `{}`", new.shape.ty, old.shape.ty), COMPILE)
-        })?,
+        }),
         Kind::Variant => (old.shape.ty != new.shape.ty).then(|| {
             broken(
                 "holds other data than before",
                 "Code that makes or matches it no longer compiles.",
             )
-        })?,
-        Kind::Type if old.shape.ty != new.shape.ty => {
-            broken(format!("is now a {} in place of a {}", new.shape.ty, old.shape.ty), COMPILE)
-        }
-        Kind::Type if !old.shape.open && new.shape.open => broken(
+        }),
+        Kind::Type if old.shape.ty != new.shape.ty => Some(broken(
+            format!("is now a {} in place of a {}", new.shape.ty, old.shape.ty),
+            COMPILE,
+        )),
+        Kind::Type if !old.shape.open && new.shape.open => Some(broken(
             "became `#[non_exhaustive]`",
             "A `match` without a wildcard, and code that makes a value field by field, no longer compile.",
-        ),
+        )),
         _ => None,
     }
 }
@@ -260,17 +267,20 @@ fn python(old: &Item, new: &Item) -> Option<Break> {
     const CALL: &str = "Calls that worked raise `TypeError`.";
     let (before, after) = (&old.shape, &new.shape);
     if before.words.contains(&"property") != after.words.contains(&"property") {
-        return broken(
+        return Some(broken(
             if after.words.contains(&"property") {
                 "became a property"
             } else {
                 "is no longer a property"
             },
             "Code that calls it, or reads it, no longer works.",
-        );
+        ));
     }
     if after.words.contains(&"async") && !before.words.contains(&"async") {
-        return broken("became asynchronous", "Callers get a coroutine in place of the result.");
+        return Some(broken(
+            "became asynchronous",
+            "Callers get a coroutine in place of the result.",
+        ));
     }
     let find = |list: &[Parameter], name: &str| list.iter().any(|parameter| parameter.name == name);
     if let Some(gone) =
@@ -283,20 +293,20 @@ fn python(old: &Item, new: &Item) -> Option<Break> {
         } else {
             format!("lost the parameter `{}`", gone.name)
         };
-        return broken(what, CALL);
+        return Some(broken(what, CALL));
     }
     if let Some(needed) = after
         .parameters
         .iter()
         .find(|parameter| !parameter.optional && !find(&before.parameters, &parameter.name))
     {
-        return broken(format!("needs a new argument `{}`", needed.name), CALL);
+        return Some(broken(format!("needs a new argument `{}`", needed.name), CALL));
     }
     if let Some(strict) = after.parameters.iter().find(|parameter| {
         !parameter.optional
             && before.parameters.iter().any(|old| old.name == parameter.name && old.optional)
     }) {
-        return broken(format!("no longer has a default for `{}`", strict.name), CALL);
+        return Some(broken(format!("no longer has a default for `{}`", strict.name), CALL));
     }
     let positional = |list: &[Parameter]| {
         list.iter()
@@ -311,32 +321,35 @@ fn python(old: &Item, new: &Item) -> Option<Break> {
             "takes its positional arguments in another order, or fewer of them",
             "Calls by position pass values to other parameters, or raise `TypeError`.",
         )
-    })?
+    })
 }
 
 fn java(old: &Item, new: &Item) -> Option<Break> {
     let (before, after) = (&old.shape, &new.shape);
     if before.ty != after.ty {
-        return broken(
+        return Some(broken(
             format!("is now `{}` in place of `{}`", after.ty, before.ty),
             "Compiled code fails with `NoSuchMethodError` or its like, and source may no longer compile.",
-        );
+        ));
     }
     if before.words.contains(&"static") != after.words.contains(&"static") {
-        return broken("changed between static and not", COMPILE);
+        return Some(broken("changed between static and not", COMPILE));
     }
     if after.words.contains(&"final")
         && !before.words.contains(&"final")
         && new.kind != Kind::Field
         && !after.words.contains(&"static")
     {
-        return broken("became final", "Classes that extend or override it no longer compile.");
+        return Some(broken(
+            "became final",
+            "Classes that extend or override it no longer compile.",
+        ));
     }
     if new.kind == Kind::Required && old.kind != Kind::Required {
-        return broken(
+        return Some(broken(
             "has to be written by every implementation now",
             "Implementations outside this repository no longer compile.",
-        );
+        ));
     }
     None
 }
@@ -348,7 +361,7 @@ fn script(old: &Item, new: &Item) -> Option<Break> {
             let needed =
                 |list: &[Parameter]| list.iter().filter(|parameter| !parameter.optional).count();
             if needed(&after.parameters) > needed(&before.parameters) {
-                return broken(
+                return Some(broken(
                     format!(
                         "needs {} argument{} in place of {}",
                         needed(&after.parameters),
@@ -356,20 +369,20 @@ fn script(old: &Item, new: &Item) -> Option<Break> {
                         needed(&before.parameters)
                     ),
                     "Calls with the former arguments pass `undefined`, or no longer compile.",
-                );
+                ));
             }
             if after.parameters.len() < before.parameters.len() && !after.open {
-                return broken(
+                return Some(broken(
                     "takes fewer arguments",
                     "The arguments that callers still pass are ignored, or no longer compile.",
-                );
+                ));
             }
             (after.words.contains(&"async") && !before.words.contains(&"async")).then(|| {
                 broken("became asynchronous", "Callers get a promise in place of the result.")
-            })?
+            })
         }
         Kind::Field => (before.open && !after.open)
-            .then(|| broken("is now required", "Objects without it no longer have the type."))?,
+            .then(|| broken("is now required", "Objects without it no longer have the type.")),
         _ => None,
     }
 }

@@ -131,11 +131,11 @@ fn types(spec: Node<'_>, source: &str, declaration: Node<'_>, items: &mut Vec<It
     let mut shape = Shape::default();
     match ty.kind() {
         "struct_type" => {
-            shape.ty = "struct".to_owned();
+            "struct".clone_into(&mut shape.ty);
             fields(name, ty, source, items);
         }
         "interface_type" => {
-            shape.ty = "interface".to_owned();
+            "interface".clone_into(&mut shape.ty);
             let methods: Vec<Node<'_>> = parts(ty)
                 .into_iter()
                 .filter(|part| matches!(part.kind(), "method_elem" | "method_spec"))

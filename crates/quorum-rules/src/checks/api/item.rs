@@ -78,7 +78,25 @@ pub(crate) struct Break {
     pub(crate) impact: String,
 }
 
+/// Names that do not get in each other's way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Group {
+    Type,
+    Callable,
+    Other,
+}
+
 impl Item {
+    /// What tells it from all other items of a file.
+    pub(crate) fn key(&self) -> (&str, Group) {
+        let group = match self.kind {
+            Kind::Type => Group::Type,
+            Kind::Function | Kind::Method | Kind::Required => Group::Callable,
+            Kind::Field | Kind::Variant | Kind::Value => Group::Other,
+        };
+        (&self.name, group)
+    }
+
     /// The last part of the name.
     pub(crate) fn own_name(&self) -> &str {
         let end = self.name.find('(').unwrap_or(self.name.len());

@@ -82,6 +82,11 @@ fn types(node: Node<'_>, prefix: &str, in_interface: bool, source: &str, items: 
     if has(words, "abstract") {
         shape.words.push("abstract");
     }
+    if node.child_by_field_name("superclass").is_some()
+        || node.child_by_field_name("interfaces").is_some()
+    {
+        shape.words.push("inherits");
+    }
     items.push(item(name.clone(), Kind::Type, shape, node, source));
     let Some(body) = node.child_by_field_name("body") else { return };
     let mut members = parts(body);

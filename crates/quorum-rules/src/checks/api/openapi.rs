@@ -1,4 +1,4 @@
-//! OpenAPI documents: what clients of an HTTP interface rely on.
+//! `OpenAPI` documents: what clients of an HTTP interface rely on.
 
 use std::collections::BTreeSet;
 

@@ -113,7 +113,12 @@ fn members(list: Node<'_>, holder: Option<&str>, source: &str, items: &mut Vec<I
                 ));
             }
             "class_definition" => {
-                items.push(item(Kind::Type, Shape::default()));
+                let mut shape = Shape::default();
+                let parents = field(node, "superclasses", source).unwrap_or("()");
+                if !matches!(parents, "()" | "(object)") {
+                    shape.words.push("inherits");
+                }
+                items.push(item(Kind::Type, shape));
                 if let Some(body) = body {
                     members(body, Some(&name), source, items);
                 }

@@ -317,7 +317,7 @@ fn surfaces(
         let mut found =
             SURFACE.on(file.path(), (first.line, first.line), first.quote.clone(), issue, fix);
         if kind == SurfaceKind::Key {
-            found.category = "config".to_owned();
+            "config".clone_into(&mut found.category);
         }
         if kind == SurfaceKind::ExitCode {
             found.severity = Severity::Low;

@@ -40,7 +40,8 @@ fn above(node: Node<'_>, source: &str) -> (bool, String) {
 
 fn item(name: String, kind: Kind, shape: Shape, node: Node<'_>, source: &str) -> Option<Item> {
     let (documented, attributes) = above(node, source);
-    if attributes.contains("doc(hidden)") || attributes.contains("cfg(test)") {
+    let is_test = attributes.contains("cfg(") && attributes.contains("test");
+    if attributes.contains("doc(hidden)") || is_test {
         return None;
     }
     Some(Item {
@@ -67,7 +68,7 @@ fn module(list: Node<'_>, prefix: &str, source: &str, items: &mut Vec<Item>) {
         let name = format!("{prefix}{own}");
         match node.kind() {
             "function_item" => {
-                items.extend(item(name, Kind::Function, signature(node, source), node, source))
+                items.extend(item(name, Kind::Function, signature(node, source), node, source));
             }
             "struct_item" => {
                 members(node, &name, source, items);
@@ -102,7 +103,7 @@ fn module(list: Node<'_>, prefix: &str, source: &str, items: &mut Vec<Item>) {
                 ));
             }
             "union_item" | "type_item" => {
-                items.extend(item(name, Kind::Type, Shape::default(), node, source))
+                items.extend(item(name, Kind::Type, Shape::default(), node, source));
             }
             "const_item" | "static_item" => {
                 let ty = squeeze(field(node, "type", source).unwrap_or_default());
@@ -114,16 +115,13 @@ fn module(list: Node<'_>, prefix: &str, source: &str, items: &mut Vec<Item>) {
                     source,
                 ));
             }
-            "mod_item" => match node.child_by_field_name("body") {
-                Some(body) => module(body, &format!("{name}::"), source, items),
-                None => items.extend(item(
-                    name,
-                    Kind::Type,
-                    Shape { ty: "mod".to_owned(), ..Shape::default() },
-                    node,
-                    source,
-                )),
-            },
+            "mod_item" => {
+                if let Some(body) = node.child_by_field_name("body") {
+                    module(body, &format!("{name}::"), source, items);
+                }
+                let shape = Shape { ty: "mod".to_owned(), ..Shape::default() };
+                items.extend(item(name, Kind::Type, shape, node, source));
+            }
             _ => {}
         }
     }
@@ -177,10 +175,10 @@ fn members(node: Node<'_>, holder: &str, source: &str, items: &mut Vec<Item>) {
                 ));
             }
             "function_signature_item" => {
-                items.extend(item(name, Kind::Required, signature(member, source), member, source))
+                items.extend(item(name, Kind::Required, signature(member, source), member, source));
             }
             "function_item" => {
-                items.extend(item(name, Kind::Method, signature(member, source), member, source))
+                items.extend(item(name, Kind::Method, signature(member, source), member, source));
             }
             _ => {}
         }

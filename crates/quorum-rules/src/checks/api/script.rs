@@ -54,12 +54,11 @@ fn exported(node: Node<'_>, source: &str, items: &mut Vec<Item>) {
                 items.push(item(name, Kind::Function, signature(declaration, source), node));
             }
             "class_declaration" | "abstract_class_declaration" => {
-                items.push(item(
-                    name,
-                    Kind::Type,
-                    Shape { ty: "class".to_owned(), ..Shape::default() },
-                    node,
-                ));
+                let mut shape = Shape { ty: "class".to_owned(), ..Shape::default() };
+                if parts(declaration).iter().any(|part| part.kind() == "class_heritage") {
+                    shape.words.push("inherits");
+                }
+                items.push(item(name, Kind::Type, shape, node));
                 class(declaration, name, source, items);
             }
             "interface_declaration" => {
@@ -72,7 +71,7 @@ fn exported(node: Node<'_>, source: &str, items: &mut Vec<Item>) {
                 interface(declaration, name, source, items);
             }
             "type_alias_declaration" | "enum_declaration" => {
-                items.push(item(name, Kind::Type, Shape::default(), node))
+                items.push(item(name, Kind::Type, Shape::default(), node));
             }
             "lexical_declaration" | "variable_declaration" => {
                 for declarator in parts(declaration)
@@ -121,6 +120,11 @@ fn is_private(node: Node<'_>, source: &str) -> bool {
 }
 
 fn member(holder: &str, node: Node<'_>, kind: Kind, shape: Shape, source: &str) -> Option<Item> {
+    let spelt = text(node, source);
+    // What is read and set like a field has no arguments of a caller.
+    if spelt.starts_with("get ") || spelt.starts_with("set ") {
+        return None;
+    }
     let own = field(node, "name", source).filter(|_| !is_private(node, source))?;
     let doc = doc(node, source);
     if doc.is_some_and(|doc| doc.contains("@internal") || doc.contains("@private")) {
@@ -160,7 +164,7 @@ fn interface(node: Node<'_>, holder: &str, source: &str, items: &mut Vec<Item>) 
                 ));
             }
             "method_signature" => {
-                items.extend(member(holder, part, Kind::Method, signature(part, source), source))
+                items.extend(member(holder, part, Kind::Method, signature(part, source), source));
             }
             _ => {}
         }

@@ -6,6 +6,7 @@ use quorum_syntax::{Lang, Node};
 use regex::Regex;
 
 use crate::checks::syntax::{field, line, parts, text, walk};
+use crate::checks::tests_in_code::is_test_code;
 
 /// Something that users type or set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,11 +45,17 @@ static FLAG: LazyLock<Option<Regex>> =
 pub(crate) fn surfaces(root: Node<'_>, lang: Lang, source: &str) -> Vec<Surface> {
     let mut found: Vec<Surface> = Vec::new();
     walk(root, |node| {
+        if node.kind() == "mod_item" && is_test_code(node, lang, source) {
+            return false;
+        }
         for (kind, name) in at(node, lang, source) {
             let start = source[..node.start_byte()].rfind('\n').map_or(0, |at| at + 1);
             let end = source[node.start_byte()..]
                 .find('\n')
                 .map_or(source.len(), |at| node.start_byte() + at);
+            if kind == SurfaceKind::Variable && !is_variable(&name) {
+                continue;
+            }
             let surface = Surface {
                 kind,
                 name,
@@ -126,7 +133,7 @@ fn call(node: Node<'_>, lang: Lang, source: &str) -> Vec<(SurfaceKind, String)> 
         name.map(|name| (kind, name.to_owned())).into_iter().collect::<Vec<_>>()
     };
     match (lang, method) {
-        (Lang::Go, "Getenv" | "LookupEnv") | (Lang::Java, "getenv") | (Lang::Python, "getenv") => {
+        (Lang::Go, "Getenv" | "LookupEnv") | (Lang::Java | Lang::Python, "getenv") => {
             one(SurfaceKind::Variable, first)
         }
         (Lang::Python, "get" | "pop" | "setdefault") if function.contains("environ") => {
@@ -149,7 +156,7 @@ fn call(node: Node<'_>, lang: Lang, source: &str) -> Vec<(SurfaceKind, String)> 
             .map(|(kind, name)| (kind, format!("--{name}")))
             .collect(),
         (Lang::Go, _) if is_go_flag(function, method) => {
-            let name = arguments.iter().filter_map(|argument| literal(*argument, source)).next();
+            let name = arguments.iter().find_map(|argument| literal(*argument, source));
             one(SurfaceKind::Flag, name.filter(|name| !name.is_empty() && !name.contains(' ')))
                 .into_iter()
                 .map(|(kind, name)| (kind, format!("--{name}")))

@@ -73,7 +73,10 @@ pub(super) fn outgoing(file: &ParsedFile) -> Vec<Link> {
         .into_iter()
         .filter(|(line, _, _)| file.source.is_added(*line))
         .filter_map(|(line, target, quote)| {
-            let is_elsewhere = target.contains("://")
+            // A bare word is a name in the code for some tools, not a file.
+            let is_word = !target.contains(['.', '/']);
+            let is_elsewhere = is_word
+                || target.contains("://")
                 || target.starts_with(['#', '/', '<', '{', '$', '?', '@'])
                 || target.contains(':')
                 || target.contains("{{")
@@ -284,7 +287,9 @@ fn anchors(text: &str) -> HashSet<String> {
                 None => (heading, None),
             };
             found.extend(explicit.map(str::to_ascii_lowercase));
-            let name = slug(heading);
+            // A heading may start with a mark that leaves its space behind.
+            found.insert(format!("-{}", slug(without_tags(heading).trim())));
+            let name = slug(&without_tags(heading));
             let mut unique = name.clone();
             let mut number = 0;
             while found.contains(&unique) {
@@ -304,6 +309,17 @@ fn anchors(text: &str) -> HashSet<String> {
         previous = line;
     }
     found
+}
+
+/// A heading without markup.
+fn without_tags(heading: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = heading;
+    while let Some((before, after)) = rest.split_once('<') {
+        plain.push_str(before);
+        rest = after.split_once('>').map_or("", |(_, rest)| rest);
+    }
+    plain + rest
 }
 
 /// A heading's name: lower case, dashes for spaces, other punctuation dropped.

@@ -1,6 +1,5 @@
 //! Guides that still name what the change takes away.
 
-use quorum_model::scope::Change;
 use quorum_model::severity::Severity;
 
 use super::AGENT;
@@ -72,9 +71,6 @@ fn gone(files: &[FileFacts], sources: &dyn Sources) -> Vec<String> {
             if !stays && (name.starts_with("--") || is_telling(name)) {
                 names.push((name.to_owned(), file));
             }
-        }
-        if file.entry.change == Change::Deleted && file.lang.is_none() {
-            continue;
         }
     }
     names.sort_by(|a, b| a.0.cmp(&b.0));

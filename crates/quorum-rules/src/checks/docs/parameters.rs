@@ -53,6 +53,10 @@ pub(super) fn check(
             continue;
         };
         let Some(names) = names(function.node, lang, source) else { continue };
+        let reads_all = lang != Lang::Python && text(function.body, source).contains("arguments");
+        if reads_all {
+            continue;
+        }
         let touched = file.source.touches(line(function.node), line(function.body))
             || file.source.touches(doc.0, doc.1);
         if !touched {
@@ -66,44 +70,39 @@ pub(super) fn check(
             .split('#')
             .next()
             .unwrap_or_default();
-        for stale in documented.iter().filter(|entry| !names.contains(&entry.name)) {
+        let stale: Vec<&Documented<'_>> =
+            documented.iter().filter(|entry| !names.contains(&entry.name)).collect();
+        if let Some(first) = stale.first() {
+            let others: Vec<String> =
+                stale.iter().map(|entry| format!("`{}`", entry.name)).collect();
             let issue = format!(
-                "`{own}` has no parameter `{}`, which its documentation describes.",
-                stale.name
+                "`{own}` has no parameter {}, which its documentation describes.",
+                others.join(", ")
             );
-            let mut found = STALE.on(
-                file.path(),
-                (stale.line, stale.line),
-                stale.quote,
-                issue,
-                "Rename or remove the entry, so that it matches the signature.",
-            );
+            let fix = "Rename or remove the entry, so that it matches the signature.";
+            let mut found =
+                STALE.on(file.path(), (first.line, first.line), first.quote, issue, fix);
             found.caused = true;
             findings.push(found);
+            continue;
         }
-        let stale = documented.iter().any(|entry| !names.contains(&entry.name));
         let missing: Vec<&&str> = names
             .iter()
             .filter(|name| !documented.iter().any(|entry| entry.name == **name))
             .collect();
         if let [missing] = missing[..]
-            && !stale
-            && !documented.is_empty()
+            && let Some(last) = documented.last()
             && documented.len() + 1 == names.len()
             && file.source.touches(line(function.node), line(function.body))
             && is_new(file, function.name.as_str(), missing, lang)
+            // One remark for each file is enough to make somebody look.
+            && !findings.iter().any(|found| found.rule == MISSING.id)
         {
             let issue = format!(
                 "The documentation of `{own}` describes every parameter but the new one, `{missing}`."
             );
-            let last = &documented[documented.len() - 1];
-            let mut found = MISSING.on(
-                file.path(),
-                (last.line, last.line),
-                last.quote,
-                issue,
-                format!("Describe `{missing}` too."),
-            );
+            let fix = format!("Describe `{missing}` too.");
+            let mut found = MISSING.on(file.path(), (last.line, last.line), last.quote, issue, fix);
             found.caused = true;
             findings.push(found);
         }
@@ -130,6 +129,10 @@ fn names<'s>(node: Node<'_>, lang: Lang, source: &'s str) -> Option<Vec<&'s str>
     let mut names = Vec::new();
     for part in list {
         let spelt = text(part, source);
+        // Whatever else is passed may be described by name.
+        if spelt.starts_with('*') && spelt.len() > 1 || spelt.starts_with("...") {
+            return None;
+        }
         let name = match lang {
             Lang::Python => match part.kind() {
                 "keyword_separator" | "positional_separator" => continue,
@@ -235,7 +238,6 @@ fn tags<'s>(comment: Node<'_>, source: &'s str) -> Vec<Documented<'s>> {
 fn python<'s>(string: Node<'_>, source: &'s str) -> Vec<Documented<'s>> {
     let mut found = Vec::new();
     let mut section: Option<(usize, Option<usize>)> = None;
-    let mut previous = "";
     for (number, full) in (line(string)..).zip(text(string, source).lines()) {
         let trimmed = full.trim();
         let indent = full.len() - full.trim_start().len();
@@ -272,9 +274,7 @@ fn python<'s>(string: Node<'_>, source: &'s str) -> Vec<Documented<'s>> {
                 }
             }
         }
-        previous = trimmed;
     }
-    let _ = previous;
     found
 }
 

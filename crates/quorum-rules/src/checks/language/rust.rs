@@ -35,7 +35,7 @@ pub(super) fn check(file: &ParsedFile, root: Node<'_>, findings: &mut Vec<RuleFi
             "mod_item" if is_test_code(node, Lang::Rust, source) => return false,
             "block" => lock_across_await(file, node, findings),
             "match_expression" | "if_expression" | "while_expression" => {
-                lock_taken_twice(file, node, findings)
+                lock_taken_twice(file, node, findings);
             }
             "unsafe_block" => unsafe_without_reason(file, node, findings),
             "struct_item" => secret_in_debug(file, node, findings),

@@ -78,13 +78,13 @@ fn indexed<'s, 't>(node: Node<'t>, source: &'s str) -> Option<(&'s str, Node<'t>
                 .or_else(|| field(node, "argument", source))?,
             node.child_by_field_name("index")?,
         )),
-        "index_expression" => match node.child_by_field_name("operand") {
-            Some(operand) => Some((text(operand, source), node.child_by_field_name("index")?)),
-            None => {
-                let parts = parts(node);
-                Some((text(*parts.first()?, source), *parts.get(1)?))
+        "index_expression" => {
+            if let Some(operand) = node.child_by_field_name("operand") {
+                return Some((text(operand, source), node.child_by_field_name("index")?));
             }
-        },
+            let parts = parts(node);
+            Some((text(*parts.first()?, source), *parts.get(1)?))
+        }
         "subscript" => {
             Some((field(node, "value", source)?, node.child_by_field_name("subscript")?))
         }

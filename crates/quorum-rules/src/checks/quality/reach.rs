@@ -52,25 +52,31 @@ pub(super) fn check(
 
 /// Whether the statement always leaves its block.
 fn leaves(node: Node<'_>, lang: Lang, source: &str) -> bool {
-    match (lang, node.kind()) {
-        (
-            Lang::Go,
-            "return_statement" | "break_statement" | "continue_statement" | "goto_statement",
-        ) => true,
-        (Lang::Go, "expression_statement") => text(node, source).starts_with("panic("),
-        (
-            Lang::Python,
-            "return_statement" | "raise_statement" | "break_statement" | "continue_statement",
-        ) => true,
-        (
-            Lang::JavaScript | Lang::TypeScript | Lang::Tsx,
-            "return_statement" | "throw_statement" | "break_statement" | "continue_statement",
-        ) => true,
-        (Lang::Rust, "expression_statement") => node.named_child(0).is_some_and(|inner| {
-            matches!(inner.kind(), "return_expression" | "break_expression" | "continue_expression")
-                && text(node, source).ends_with(';')
-        }),
-        (Lang::CSharp | Lang::Php, "return_statement" | "throw_statement") => true,
+    let is_jump = matches!(
+        node.kind(),
+        "return_statement"
+            | "break_statement"
+            | "continue_statement"
+            | "goto_statement"
+            | "raise_statement"
+            | "throw_statement"
+    );
+    match lang {
+        Lang::Go | Lang::Python | Lang::JavaScript | Lang::TypeScript | Lang::Tsx if is_jump => {
+            true
+        }
+        Lang::Go => {
+            node.kind() == "expression_statement" && text(node, source).starts_with("panic(")
+        }
+        Lang::Rust if node.kind() == "expression_statement" => {
+            let jumps = |inner: Node<'_>| {
+                matches!(
+                    inner.kind(),
+                    "return_expression" | "break_expression" | "continue_expression"
+                )
+            };
+            node.named_child(0).is_some_and(jumps) && text(node, source).ends_with(';')
+        }
         _ => false,
     }
 }
@@ -101,49 +107,27 @@ fn following<'t>(node: Node<'t>, lang: Lang, source: &str) -> Option<Node<'t>> {
     if next.has_error() || next.is_missing() {
         return None;
     }
-    let runs = match lang {
-        Lang::Go => !matches!(
-            next.kind(),
-            "labeled_statement"
-                | "type_declaration"
-                | "var_declaration"
-                | "const_declaration"
-                | "empty_labeled_statement"
-        ),
+    let kind = next.kind();
+    let declares = match lang {
+        Lang::Go => {
+            kind.ends_with("_declaration") && kind != "short_var_declaration"
+                || kind.contains("label")
+        }
         // A `yield` that never runs makes the function a generator.
-        Lang::Python => {
-            !matches!(
-                next.kind(),
-                "function_definition" | "class_definition" | "decorated_definition"
-            ) && !any(next, |inner| inner.kind() == "yield")
-        }
+        Lang::Python => kind.ends_with("_definition") || any(next, |inner| inner.kind() == "yield"),
         Lang::Rust => {
-            !next.kind().ends_with("_item")
-                && !matches!(next.kind(), "use_declaration" | "macro_definition" | "attribute_item")
+            kind.ends_with("_item") || matches!(kind, "use_declaration" | "macro_definition")
         }
-        // `break` after `return` is a habit in cases.
+        // `break` after `return` is a habit in cases; `var` without a value is hoisted.
         _ => {
-            !matches!(
-                next.kind(),
-                "function_declaration"
-                    | "generator_function_declaration"
-                    | "break_statement"
-                    | "class_declaration"
-                    | "interface_declaration"
-                    | "type_alias_declaration"
-                    | "enum_declaration"
-                    | "statement_identifier"
-                    | "labeled_statement"
-                    | "local_function_statement"
-                    | "switch_section"
-                    | "case_statement"
-                    | "default_statement"
-                    | "text"
-                    | "text_interpolation"
-                    | "function_definition"
-                    | "php_tag"
-            ) && !(next.kind() == "variable_declaration" && !text(next, source).contains('='))
+            let is_hoisted = kind == "variable_declaration" && !text(next, source).contains('=');
+            let is_statement = matches!(kind, "variable_declaration" | "lexical_declaration");
+            is_hoisted
+                || kind == "break_statement"
+                || kind.ends_with("_declaration") && !is_statement
+                || kind.contains("label")
         }
     };
+    let runs = !declares;
     runs.then_some(next)
 }

@@ -108,35 +108,39 @@ pub(super) fn check(
     if file.source.entry.has(Flag::Test) {
         return;
     }
-    let now = functions(root, lang, file.text());
+    let source = file.text();
+    let now = functions(root, lang, source);
+    let touched: Vec<&Function<'_>> = now
+        .iter()
+        .filter(|function| file.source.touches(line(function.node), end_line(function.node)))
+        .filter(|function| !is_test_code(function.node, lang, source))
+        .collect();
+    if touched.is_empty() {
+        return;
+    }
     let base_text = file.source.base.as_deref().unwrap_or_default();
     let base = file.base_tree.as_ref().map(|tree| functions(tree.root_node(), lang, base_text));
     let base = base.unwrap_or_default();
-    let before: HashMap<&str, &Size> = base.iter().map(|f| (f.name.as_str(), &f.size)).collect();
-    for function in &now {
-        if !file.source.touches(line(function.node), end_line(function.node))
-            || is_test_code(function.node, lang, file.text())
-        {
-            continue;
-        }
-        let known = before.get(function.name.as_str()).copied();
-        let known = known.or_else(|| renamed_from(function, &base, &now));
-        if let Some((measure, grade)) = worst(&function.size, known) {
-            findings.push(found(file, function, known, measure, grade));
+    let before: HashMap<&str, &Function<'_>> = base.iter().map(|f| (f.name.as_str(), f)).collect();
+    for function in touched {
+        let size = function.size(lang, source);
+        let known = before.get(function.name.as_str()).map(|old| old.size(lang, base_text));
+        let known = known.or_else(|| {
+            let kept = |name: &str| now.iter().any(|new| new.name == name);
+            let gone = base.iter().filter(|old| !kept(&old.name));
+            renamed_from(&size, gone.map(|old| old.size(lang, base_text)))
+        });
+        if let Some((measure, grade)) = worst(&size, known.as_ref()) {
+            findings.push(found(file, function, &size, known.as_ref(), (measure, grade)));
         }
     }
 }
 
 /// A function that went away and is as branched and about as long: probably this one, renamed.
-fn renamed_from<'b>(
-    function: &Function<'_>,
-    base: &'b [Function<'_>],
-    now: &[Function<'_>],
-) -> Option<&'b Size> {
-    let gone = base.iter().filter(|old| !now.iter().any(|new| new.name == old.name));
-    gone.map(|old| &old.size).find(|old| {
-        old.cyclomatic.abs_diff(function.size.cyclomatic) <= 2
-            && old.lines.abs_diff(function.size.lines) * 5 <= function.size.lines
+fn renamed_from(size: &Size, mut gone: impl Iterator<Item = Size>) -> Option<Size> {
+    gone.find(|old| {
+        old.cyclomatic.abs_diff(size.cyclomatic) <= 2
+            && old.lines.abs_diff(size.lines) * 5 <= size.lines
     })
 }
 
@@ -152,11 +156,11 @@ fn worst(now: &Size, before: Option<&Size>) -> Option<(&'static Measure, Grade)>
 fn found(
     file: &ParsedFile,
     function: &Function<'_>,
+    size: &Size,
     before: Option<&Size>,
-    measure: &Measure,
-    grade: Grade,
+    (measure, grade): (&Measure, Grade),
 ) -> RuleFinding {
-    let value = (measure.of)(&function.size);
+    let value = (measure.of)(size);
     let name = function.name.rsplit('.').next().unwrap_or_default();
     let name = name.split('#').next().unwrap_or_default();
     let (limit, word) = match grade {

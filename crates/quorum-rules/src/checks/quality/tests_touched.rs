@@ -10,7 +10,7 @@ use super::AGENT;
 use crate::checks::facts::FileFacts;
 use crate::checks::functions::functions;
 use crate::checks::rule::CodeRule;
-use crate::checks::syntax::{any, end_line, is_comment, line, text};
+use crate::checks::syntax::{any, end_line, is_comment, line, text, walk};
 use crate::checks::tests_in_code::{is_test_code, tests};
 use crate::finding::RuleFinding;
 use crate::source::{ParsedFile, Sources};
@@ -157,41 +157,52 @@ fn touches_inline_tests(file: &ParsedFile, lang: Lang, root: Node<'_>) -> bool {
 }
 
 fn logic(file: &ParsedFile, lang: Lang, root: Node<'_>) -> Option<Logic> {
-    let added = file.source.added.as_ref()?;
+    let added = file.source.added.as_ref().filter(|added| !added.is_empty())?;
     let source = file.text();
+    let commented = commented_lines(root);
     let mut found: Option<Logic> = None;
     let mut total = 0;
     for function in functions(root, lang, source) {
-        if is_test_code(function.node, lang, source) {
+        let first = line(function.body);
+        if !added.meets(first, end_line(function.body)) || is_test_code(function.node, lang, source)
+        {
             continue;
         }
-        let first = line(function.body);
-        let lines: Vec<u64> = (first..)
+        let is_code = |line: &str| line.chars().filter(|c| c.is_alphanumeric()).count() > 2;
+        let lines: Vec<(u64, &str)> = (first..)
             .zip(text(function.body, source).lines())
             .filter(|(number, line)| {
-                added.contains(*number) && line.chars().filter(|c| c.is_alphanumeric()).count() > 2
+                added.contains(*number) && is_code(line) && !commented.contains(number)
             })
-            .map(|(number, _)| number)
             .collect();
-        let commented = |number: u64| {
-            let row = usize::try_from(number - 1).unwrap_or_default();
-            let column =
-                source.lines().nth(row).map_or(0, |line| line.len() - line.trim_start().len());
-            let point = quorum_syntax::Point::new(row, column);
-            root.descendant_for_point_range(point, point).is_some_and(is_comment)
-        };
-        let lines: Vec<u64> = lines.into_iter().filter(|number| !commented(*number)).collect();
-        let Some(line) = lines.first().copied() else { continue };
+        let Some(&(line, quote)) = lines.first() else { continue };
         total += lines.len();
         if found.as_ref().is_none_or(|logic| lines.len() > logic.most) {
-            let row = usize::try_from(line - 1).unwrap_or_default();
-            let quote = source.lines().nth(row).unwrap_or_default().trim().to_owned();
             let name = function.name.rsplit('.').next().unwrap_or_default();
-            let name = name.split('#').next().unwrap_or_default().to_owned();
-            found = Some(Logic { lines: 0, function: name, line, quote, most: lines.len() });
+            found = Some(Logic {
+                lines: 0,
+                function: name.split('#').next().unwrap_or_default().to_owned(),
+                line,
+                quote: quote.trim().to_owned(),
+                most: lines.len(),
+            });
         }
     }
     found.map(|logic| Logic { lines: total, ..logic })
+}
+
+/// Lines that a comment starts or fills.
+fn commented_lines(root: Node<'_>) -> HashSet<u64> {
+    let mut lines = HashSet::new();
+    walk(root, |node| {
+        // A comment after code on the same line does not make the line a comment.
+        let alone = node.prev_sibling().is_none_or(|before| end_line(before) < line(node));
+        if is_comment(node) {
+            lines.extend(line(node) + u64::from(!alone)..=end_line(node));
+        }
+        true
+    });
+    lines
 }
 
 fn drops_functions(file: &ParsedFile, lang: Lang) -> bool {

@@ -7,7 +7,7 @@ use quorum_model::severity::{Counts, Severity};
 use quorum_scope::repository::Repository;
 use serde::Serialize;
 
-use crate::cli::{ChangeArgs, Cli, EvalArgs, Format};
+use crate::cli::{Cli, EvalArgs, Format, ReviewArgs};
 use crate::commands::plan;
 use crate::failure::Failure;
 use crate::gather::Purpose;
@@ -92,15 +92,15 @@ fn review(
         .map_err(|error| Failure::new(error.to_string()))?;
     cli.directory = Some(PathBuf::from(folder));
     cli.quiet = true;
-    let crate::cli::Command::Review(ChangeArgs { scope, run, .. }) = &cli.command else {
+    let crate::cli::Command::Review(ReviewArgs { scope, run, .. }) = &cli.command else {
         return Err(Failure::new("the arguments of a review are no review"));
     };
     let made = plan::make(&cli, scope, run, Purpose::Review)?;
     let bar = ProgressBar::hidden();
-    let outcomes = embedded::review("eval", &made.plan, &made.files, &made.workspace, &bar);
+    let reviewed = embedded::review("eval", &made.plan, &made.files, &made.workspace, &bar);
     let mut findings = Vec::new();
     let mut severities: Vec<Severity> = Vec::new();
-    for finding in outcomes.iter().flat_map(|outcome| &outcome.findings) {
+    for finding in reviewed.outcomes.iter().flat_map(|outcome| &outcome.findings) {
         severities.push(finding.severity);
         let (file, line) = finding.place().unwrap_or(("", None));
         let rule = finding.rule.as_deref().unwrap_or("-");

@@ -35,9 +35,7 @@ pub(super) fn check(file: &ParsedFile, body: Node<'_>, findings: &mut Vec<RuleFi
         let issue = format!(
             "This goroutine never ends when the `select` takes another case: nobody receives from `{channel}` any more."
         );
-        let fix = format!(
-            "Give the channel room for one: `make(chan …, 1)`, or send in a `select` with the same way out."
-        );
+        let fix = "Give the channel room for one: `make(chan …, 1)`, or send in a `select` with the same way out.";
         let mut found = RULE.at(file, send, issue, fix);
         found.trace.push(step(file, select, "this may return without receiving"));
         findings.push(found);

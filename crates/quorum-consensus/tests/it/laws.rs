@@ -1,0 +1,341 @@
+//! What holds whatever the agents do: enumerated for up to four agents, and by random cases beyond.
+
+use proptest::prelude::*;
+use quorum_model::finding::Finding;
+use quorum_model::outcome::{OutcomeStatus, Reaction, Stance};
+use quorum_model::plan::Protocol;
+use quorum_model::report::CutoffReason;
+use quorum_model::result::ReviewResult;
+use quorum_model::severity::Severity;
+use quorum_model::verdict::{AgentVerdict, Verdict};
+
+use crate::fixture::{Review, finding};
+
+const PROTOCOLS: [Protocol; 4] = [Protocol::Veto, Protocol::Aad, Protocol::Ci, Protocol::Vote];
+/// The last one has no veto.
+const NAMES: [&str; 4] =
+    ["security-reviewer", "go-reviewer", "code-quality-reviewer", "user-persona-reviewer"];
+
+/// What one agent does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Behaviour {
+    found: Option<Severity>,
+    ends: End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    SeesAll,
+    SkipsOne,
+    SeesNothing,
+    Fails,
+    Missing,
+}
+
+impl Behaviour {
+    fn all() -> Vec<Self> {
+        let found = [
+            None,
+            Some(Severity::Low),
+            Some(Severity::Medium),
+            Some(Severity::High),
+            Some(Severity::Critical),
+        ];
+        let ends = [End::SeesAll, End::SkipsOne, End::SeesNothing, End::Fails, End::Missing];
+        found.iter().flat_map(|&found| ends.map(|ends| Self { found, ends })).collect()
+    }
+
+    fn finished(self) -> bool {
+        matches!(self.ends, End::SeesAll | End::SkipsOne)
+    }
+}
+
+fn review(behaviours: &[Behaviour], protocol: Protocol, sensitive: bool) -> Review {
+    let mut review = Review::of(&["a.go", "b.go"]).protocol(protocol);
+    if sensitive {
+        review = review.sensitive("b.go");
+    }
+    for (name, behaviour) in NAMES.iter().zip(behaviours) {
+        review = if *name == NAMES[3] { review.adviser(name) } else { review.agent(name) };
+        if let Some(severity) = behaviour.found {
+            review = review.finds(name, finding(severity, "a.go", 7, "The handle is never closed"));
+        }
+        match behaviour.ends {
+            End::SeesAll => {}
+            End::SkipsOne => review = review.skips(name, "b.go"),
+            End::SeesNothing => review = review.skips(name, "a.go").skips(name, "b.go"),
+            End::Fails => review = review.fails(name),
+            End::Missing => review.outcomes.retain(|outcome| outcome.agent != *name),
+        }
+    }
+    review
+}
+
+/// What the table of verdicts says, written a second time and as plainly as it can be.
+fn expected(behaviours: &[Behaviour], sensitive: bool) -> Verdict {
+    let reported = |b: &&Behaviour| b.ends != End::Missing;
+    let vetoing = &behaviours[..behaviours.len().min(3)];
+    let sees =
+        |b: &Behaviour, all: bool| b.ends == End::SeesAll || (!all && b.ends == End::SkipsOne);
+    let capped = |(index, b): (usize, &Behaviour)| match (index, b.found) {
+        (3, found) => found.min(Some(Severity::Medium)),
+        (_, found) => found,
+    };
+    let worst = behaviours.iter().enumerate().filter(|(_, b)| reported(b)).filter_map(capped).max();
+    if vetoing.iter().filter(reported).any(|b| b.found == Some(Severity::Critical)) {
+        Verdict::Blocked
+    } else if behaviours.iter().any(|b| !b.finished()) {
+        Verdict::Incomplete
+    } else if sensitive && !sees(&behaviours[0], true) {
+        Verdict::Blocked
+    } else if !behaviours.iter().any(|b| sees(b, true)) {
+        Verdict::Incomplete
+    } else if worst >= Some(Severity::High) {
+        Verdict::ChangesRequested
+    } else {
+        Verdict::Approved
+    }
+}
+
+/// Calls `check` with every combination of up to `most` behaviours.
+fn for_all(most: usize, behaviours: &[Behaviour], check: &mut impl FnMut(&[Behaviour])) {
+    fn extend(
+        chosen: &mut Vec<Behaviour>,
+        most: usize,
+        from: &[Behaviour],
+        check: &mut impl FnMut(&[Behaviour]),
+    ) {
+        for &behaviour in from {
+            chosen.push(behaviour);
+            check(chosen);
+            if chosen.len() < most {
+                extend(chosen, most, from, check);
+            }
+            chosen.pop();
+        }
+    }
+    extend(&mut Vec::new(), most, behaviours, check);
+}
+
+fn check_laws(behaviours: &[Behaviour], result: &ReviewResult) {
+    assert_eq!(result.exit_code, result.verdict.exit_code());
+    assert!(!result.reasons.is_empty(), "{behaviours:?}");
+    let missing = behaviours.iter().any(|behaviour| !behaviour.finished());
+    assert!(!missing || result.exit_code != 0, "a missing agent approved: {behaviours:?}");
+    for (agent, behaviour) in result.execution.agents.iter().zip(behaviours) {
+        let may_fail = matches!(agent.verdict, AgentVerdict::Error | AgentVerdict::Veto);
+        assert!(behaviour.finished() || may_fail, "{behaviours:?}");
+    }
+    for finding in result.findings.iter().chain(&result.not_agreed) {
+        assert!(finding.corroboration <= finding.agents.len() as u64);
+        assert!(finding.corroboration <= finding.covered_by);
+        let first = &finding.positions[0];
+        assert_eq!(finding.severity, first.severity);
+        assert!(finding.positions.iter().all(|position| position.severity <= finding.severity));
+    }
+}
+
+/// Three agents with everything that they can do, and four with everything that decides.
+#[test]
+fn the_table_holds_for_every_combination() {
+    let check = |behaviours: &[Behaviour], sensitive| {
+        let result = review(behaviours, Protocol::Veto, sensitive).decide();
+        assert_eq!(result.verdict, expected(behaviours, sensitive), "{behaviours:?} {sensitive}");
+        check_laws(behaviours, &result);
+    };
+    let all = Behaviour::all();
+    for sensitive in [false, true] {
+        for_all(2, &all, &mut |behaviours| check(behaviours, sensitive));
+        let deciding: Vec<Behaviour> = all
+            .iter()
+            .copied()
+            .filter(|b| !matches!(b.found, Some(Severity::Low | Severity::Medium)))
+            .filter(|b| !matches!(b.ends, End::SeesNothing | End::Missing))
+            .collect();
+        for_all(4, &deciding, &mut |behaviours| check(behaviours, sensitive));
+    }
+}
+
+/// Worse or the same: how far a verdict is from letting a change pass.
+fn strictness(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Approved | Verdict::Advisory => 0,
+        Verdict::ChangesRequested => 1,
+        Verdict::Incomplete => 2,
+        Verdict::Blocked => 3,
+    }
+}
+
+fn behaviour() -> impl Strategy<Value = Behaviour> {
+    prop::sample::select(Behaviour::all())
+}
+
+fn case() -> impl Strategy<Value = Review> {
+    let behaviours = prop::collection::vec(behaviour(), 1..=4);
+    let protocol = prop::sample::select(PROTOCOLS.to_vec());
+    (behaviours, protocol, any::<bool>())
+        .prop_map(|(behaviours, protocol, sensitive)| review(&behaviours, protocol, sensitive))
+}
+
+const ISSUES: [&str; 4] = [
+    "The handle is never closed",
+    "Handle not closed on the error path",
+    "SQL is built from user input",
+    "A misleading name",
+];
+
+/// Adds findings and reactions at random.
+fn noise() -> impl Strategy<Value = Vec<(usize, usize, u64, usize, u8)>> {
+    prop::collection::vec((0..4usize, 0..ISSUES.len(), 1..20u64, 0..4usize, 0..4u8), 0..24)
+}
+
+fn add_noise(review: &mut Review, noise: &[(usize, usize, u64, usize, u8)]) {
+    for &(agent, issue, line, severity, reaction) in noise {
+        let count = review.outcomes.len();
+        if count == 0 {
+            return;
+        }
+        let found = finding(Severity::WORST_FIRST[severity], "a.go", line, ISSUES[issue]);
+        let stance = [Stance::Confirm, Stance::Dispute, Stance::Withdraw, Stance::ReRate];
+        review.outcomes[(agent + 1) % count].reactions.push(Reaction {
+            fingerprint: quorum_consensus::fingerprint(&found, 0),
+            stance: stance[usize::from(reaction)],
+            evidence: (line % 2 == 0).then(|| "line".to_owned()),
+            severity: Some(Severity::WORST_FIRST[severity]),
+        });
+        review.outcomes[agent % count].findings.push(found);
+    }
+}
+
+fn json(result: &ReviewResult) -> String {
+    serde_json::to_string_pretty(result).expect("a result serialises")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    #[test]
+    fn the_order_of_reports_and_findings_does_not_matter(
+        mut review in case(), noise in noise(), turn in 0..4usize,
+    ) {
+        add_noise(&mut review, &noise);
+        let before = json(&review.decide());
+        let count = review.outcomes.len().max(1);
+        review.outcomes.rotate_left(turn % count);
+        for outcome in &mut review.outcomes {
+            outcome.findings.reverse();
+            outcome.covered.reverse();
+            outcome.reactions.reverse();
+        }
+        prop_assert_eq!(before, json(&review.decide()));
+    }
+
+    #[test]
+    fn an_added_veto_always_blocks(
+        mut review in case(), noise in noise(), line in 1..20u64,
+    ) {
+        add_noise(&mut review, &noise);
+        // Nobody takes the veto back.
+        for outcome in &mut review.outcomes {
+            outcome.reactions.clear();
+        }
+        let voting = review.policy.protocol == Protocol::Vote;
+        // A vote can overrule a veto that is not about security.
+        let name = review.outcomes.iter().map(|outcome| outcome.agent.clone());
+        let name = name.into_iter().find(|name| name == NAMES[0] || (!voting && name != NAMES[3]));
+        prop_assume!(name.is_some());
+        let veto = finding(Severity::Critical, "a.go", line, "Data is lost");
+        let after = review.finds(&name.unwrap_or_default(), veto).decide().verdict;
+        prop_assert_eq!(after, Verdict::Blocked);
+    }
+
+    #[test]
+    fn a_failure_never_lets_a_change_pass(
+        mut review in case(), noise in noise(), which in 0..4usize, missing: bool,
+    ) {
+        add_noise(&mut review, &noise);
+        prop_assume!(!review.outcomes.is_empty());
+        let index = which % review.outcomes.len();
+        if missing {
+            review.outcomes.remove(index);
+        } else {
+            review.outcomes[index].status = OutcomeStatus::Failed;
+        }
+        let result = review.decide();
+        prop_assert_ne!(result.verdict, Verdict::Approved);
+        prop_assert_ne!(result.exit_code, 0);
+    }
+
+    #[test]
+    fn an_interrupted_agent_never_lets_a_change_pass(mut review in case(), which in 0..4usize) {
+        prop_assume!(!review.outcomes.is_empty());
+        let index = which % review.outcomes.len();
+        review.outcomes[index].cutoff_reason = Some(CutoffReason::Interrupt);
+        prop_assert_ne!(review.decide().exit_code, 0);
+    }
+
+    #[test]
+    fn severity_and_confidence_come_from_one_finding(mut review in case(), noise in noise()) {
+        add_noise(&mut review, &noise);
+        for (index, outcome) in review.outcomes.iter_mut().enumerate() {
+            for (number, finding) in outcome.findings.iter_mut().enumerate() {
+                // Every finding is as sure as no other one.
+                #[expect(clippy::cast_precision_loss, reason = "a handful")]
+                let sure = (index * 50 + number) as f64 / 400.0;
+                finding.confidence = Some(sure);
+            }
+        }
+        let result = review.decide();
+        for finding in result.findings.iter().chain(&result.not_agreed) {
+            let leader = &finding.positions[0];
+            prop_assert_eq!(finding.severity, leader.severity);
+            prop_assert!(finding.confidence <= leader.confidence + 1e-9);
+            prop_assert!(finding.corroboration <= finding.covered_by);
+            let names = finding.agents.len() + finding.confirmed_by.len();
+            prop_assert!(finding.corroboration <= names as u64);
+        }
+    }
+
+    #[test]
+    fn a_reaction_never_raises_anothers_severity(mut review in case(), noise in noise()) {
+        add_noise(&mut review, &noise);
+        review.policy.protocol = Protocol::Ci;
+        let worst = |review: &Review| {
+            let result = review.decide();
+            result.findings.iter().map(|finding| finding.severity).max()
+        };
+        // Reactions to others' findings alone: all own ones are taken out.
+        for outcome in &mut review.outcomes {
+            outcome.reactions.retain(|r| matches!(r.stance, Stance::Confirm | Stance::Dispute));
+        }
+        let with = worst(&review);
+        for outcome in &mut review.outcomes {
+            outcome.reactions.clear();
+        }
+        prop_assert_eq!(with, worst(&review));
+    }
+
+    #[test]
+    fn ids_and_fingerprints_are_unique(mut review in case(), noise in noise()) {
+        add_noise(&mut review, &noise);
+        let result = review.decide();
+        let all: Vec<_> = result.findings.iter().chain(&result.not_agreed).collect();
+        let id = |finding: &&Finding| finding.id.clone();
+        let fingerprint = |finding: &&Finding| finding.fingerprint.clone();
+        for of in [id as fn(&&Finding) -> String, fingerprint] {
+            let mut values: Vec<String> = all.iter().map(of).collect();
+            values.sort();
+            values.dedup();
+            prop_assert_eq!(values.len(), all.len());
+        }
+    }
+
+    #[test]
+    fn seeing_less_never_helps(review in case(), which in 0..4usize) {
+        prop_assume!(!review.outcomes.is_empty() && review.policy.protocol != Protocol::Vote);
+        let name = review.outcomes[which % review.outcomes.len()].agent.clone();
+        let before = review.decide().verdict;
+        let after = review.clone().skips(&name, "b.go").decide().verdict;
+        prop_assert!(strictness(after) > 0 || strictness(before) == 0);
+    }
+}

@@ -1,0 +1,32 @@
+//! Reviewers that are language models: in branches, under budgets that are really charged.
+
+mod agent;
+mod ask;
+mod branch;
+mod context;
+mod contract;
+mod desk;
+mod ground;
+mod injection;
+mod ledger;
+mod prompt;
+mod redact;
+mod run;
+mod scrub;
+mod session;
+mod shown;
+mod tally;
+#[cfg(test)]
+mod testing;
+mod tools;
+mod units;
+mod visible;
+
+pub use desk::{
+    AgentEngine, Cancel, Journal, LlmReview, NoJournal, Observer, Recording, Standing, Unobserved,
+};
+pub use prompt::Style;
+pub use redact::{NoSecrets, Redactor};
+pub use run::{RenderedPrompt, prompts, run};
+pub use shown::{Changed, Material};
+pub use tools::{Hit, Lookup};

@@ -1,0 +1,341 @@
+//! One agent: its waves as sibling branches, and what came of them together.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::join_all;
+use quorum_model::budget::Mode;
+use quorum_model::outcome::{AgentOutcome, OutcomeStatus, Usage};
+use quorum_model::plan::Shard;
+use quorum_model::report::CutoffReason;
+use quorum_model::result::{SopResult, SopStatus};
+use quorum_model::unit::Unit;
+
+use super::branch::{BranchId, BranchState};
+use super::desk::Standing;
+use super::session::{End, Session, Worker};
+use super::tally::Tally;
+
+/// Waves after the planned ones; what is left then does not fit, and is said to be left.
+const MOST_FOLLOW_UPS: u32 = 4;
+
+/// A wave's shards, each with its number within the agent.
+type Wave<'s> = Vec<(usize, &'s Shard)>;
+
+impl Worker<'_> {
+    /// Runs all waves that may run, and what follows from what they left.
+    pub(crate) async fn run(&self, parent: BranchId) -> AgentOutcome {
+        let mut waves: BTreeMap<u32, Wave<'_>> = BTreeMap::new();
+        for (number, shard) in self.planned.shards.iter().enumerate() {
+            waves.entry(shard.wave).or_default().push((number, shard));
+        }
+        let mut tally = Tally::default();
+        let mut runs = Vec::new();
+        for (wave, shards) in &waves {
+            if *wave == 1 || self.desk.review.complete {
+                runs.push(self.wave(parent, *wave, shards));
+            } else {
+                for (_, shard) in shards {
+                    let cause = "its budget covers the first wave; `--complete` adds the others";
+                    tally.miss(&shard.units, CutoffReason::Budget, cause);
+                }
+            }
+        }
+        let mut mode = Mode::FullAnalysis;
+        for (ended, wave) in join_all(runs).await {
+            mode = mode.max(ended);
+            tally.absorb(wave);
+        }
+        if self.desk.review.complete {
+            self.follow_up(parent, &mut tally).await;
+        }
+        let outcome = self.outcome(tally, mode);
+        self.stand(&outcome);
+        outcome
+    }
+
+    /// One branch: shards one after the other under one budget.
+    async fn wave(&self, parent: BranchId, wave: u32, shards: &Wave<'_>) -> (Mode, Tally) {
+        let mut tally = Tally::default();
+        let branches = &self.desk.branches;
+        let made = branches.create(Some(parent), self.planned.budget);
+        let branch = match made {
+            Ok(branch) => branch,
+            Err(error) => {
+                for (_, shard) in shards {
+                    tally.miss(&shard.units, CutoffReason::Error, error.to_string());
+                }
+                return (Mode::FullAnalysis, tally);
+            }
+        };
+        if let Err(error) = branches.become_(branch, BranchState::Active) {
+            tally.note(error.to_string());
+        }
+        let mut state = BranchState::Completed;
+        for (index, (number, shard)) in shards.iter().enumerate() {
+            let turn = ShardTurn {
+                label: format!("{} {wave} {number}", self.agent.name),
+                number: *number,
+                part: (index + 1, shards.len()),
+            };
+            state = self.shard(branch, shard, turn, &mut tally).await.or(state);
+        }
+        if let Err(error) = branches.become_(branch, state) {
+            tally.note(error.to_string());
+        }
+        let account = branches.account(branch);
+        tally.used = account.used;
+        (self.desk.review.thresholds.mode(account.used, account.budget), tally)
+    }
+
+    async fn shard(
+        &self,
+        branch: BranchId,
+        shard: &Shard,
+        turn: ShardTurn,
+        tally: &mut Tally,
+    ) -> Ended {
+        let (shown, left) = self.fitting(branch, &shard.units);
+        let cause = "its budget is used up";
+        tally.miss(left, CutoffReason::Budget, cause);
+        let (shown, hidden): (Vec<Unit>, Vec<Unit>) =
+            shown.iter().cloned().partition(|unit| self.can_be_shown(unit));
+        tally.miss(&hidden, CutoffReason::Error, "it cannot be shown without its secrets");
+        if shown.is_empty() {
+            return if left.is_empty() { Ended(None) } else { Ended(Some(BranchState::Cut)) };
+        }
+        if self.desk.cancel.is_wanted() {
+            tally.miss(&shown, CutoffReason::Interrupt, "it was interrupted");
+            return Ended(Some(BranchState::Cut));
+        }
+        if let Err(cause) = self.desk.review.journal.started(&self.agent.name, turn.number) {
+            tally.miss(&shown, CutoffReason::Error, cause);
+            return Ended(Some(BranchState::Failed));
+        }
+        tally.expected_sops.extend(shard.sops.iter().cloned());
+        let mut session = Session::new(self, branch, turn.label);
+        let end = session.run(shard, &shown, turn.part, tally).await;
+        let ended = match end {
+            End::Done => {
+                tally.cover(&shown);
+                (!left.is_empty()).then_some(BranchState::Cut)
+            }
+            End::CutShort(reason, cause) => {
+                tally.cover(&shown);
+                tally.cut_short = Some((reason, cause));
+                Some(BranchState::Cut)
+            }
+            End::Lost(reason, cause) => {
+                tally.miss(&shown, reason, cause);
+                Some(match reason {
+                    CutoffReason::Timeout => BranchState::Timeout,
+                    CutoffReason::Error => BranchState::Failed,
+                    _ => BranchState::Cut,
+                })
+            }
+        };
+        self.report_standing(branch, &session, tally);
+        Ended(ended)
+    }
+
+    /// The units that still fit before nothing new may be shown; all others are left.
+    fn fitting<'u>(&self, branch: BranchId, units: &'u [Unit]) -> (&'u [Unit], &'u [Unit]) {
+        let account = self.desk.branches.account(branch);
+        let thresholds = self.desk.review.thresholds;
+        let mut used = account.used;
+        let fits = units.iter().take_while(|unit| {
+            used = used.saturating_add(unit.tokens);
+            thresholds.mode(used, account.budget) < Mode::ForceReturn
+        });
+        units.split_at(fits.count())
+    }
+
+    /// A file whose secrets cannot be told apart is not shown at all.
+    fn can_be_shown(&self, unit: &Unit) -> bool {
+        unit.kind == quorum_model::unit::UnitKind::Name
+            || self.desk.library.changed(&unit.path).is_some()
+    }
+
+    /// Waves for what the budget left out, until all of it is covered or nothing moves.
+    async fn follow_up(&self, parent: BranchId, tally: &mut Tally) {
+        for round in 1..=MOST_FOLLOW_UPS {
+            let (left, others): (Vec<_>, Vec<_>) = std::mem::take(&mut tally.missed)
+                .into_iter()
+                .partition(|missed| missed.reason == CutoffReason::Budget);
+            tally.missed = others;
+            let units: Vec<Unit> = left.into_iter().flat_map(|missed| missed.units).collect();
+            if units.is_empty() {
+                return;
+            }
+            let before = units.len();
+            let limit = self.desk.review.thresholds.full_analysis.floor_of(self.planned.budget);
+            let shards = quorum_plan::shards::pack(
+                units,
+                self.desk.review.sops,
+                quorum_plan::shards::Limits::of_tokens(self.planned.shard_limit.min(limit)),
+            );
+            for (index, shard) in shards.iter().enumerate() {
+                let number = self.planned.shards.len() + index;
+                let (_, more) = self.wave(parent, 1_000 + round, &vec![(number, shard)]).await;
+                tally.absorb(more);
+            }
+            let still = tally.missed.iter().filter(|m| m.reason == CutoffReason::Budget);
+            if still.map(|missed| missed.units.len()).sum::<usize>() >= before {
+                return;
+            }
+        }
+    }
+
+    fn outcome(&self, mut tally: Tally, mode: Mode) -> AgentOutcome {
+        for finding in self.desk.review.builtin.get(&self.agent.name).into_iter().flatten() {
+            tally.add_finding(finding.clone());
+        }
+        let covered_nothing = tally.covered.is_empty() && !tally.missed.is_empty();
+        let worst = tally.missed.iter().max_by_key(|missed| weight(missed.reason));
+        let (reason, error) = match (worst, &tally.cut_short) {
+            (Some(missed), _) => (Some(missed.reason), Some(missed.cause.clone())),
+            (None, Some((reason, cause))) => (Some(*reason), Some(cause.clone())),
+            (None, None) => (None, None),
+        };
+        let failed = covered_nothing && reason != Some(CutoffReason::Budget);
+        let status = match reason {
+            None => OutcomeStatus::Completed,
+            Some(_) if failed => OutcomeStatus::Failed,
+            Some(_) => OutcomeStatus::Partial,
+        };
+        tally.covered.sort();
+        tally.covered.dedup();
+        let sops = self.sops(&tally);
+        let skipped = tally.skipped;
+        let any_skipped = skipped.medium_count + skipped.low_count > 0;
+        AgentOutcome {
+            run: self.desk.review.run.to_owned(),
+            agent: self.agent.name.clone(),
+            engine: self.planned.engine.clone(),
+            model: self.planned.model.clone(),
+            status,
+            cutoff_reason: reason,
+            error,
+            mode,
+            usage: Usage {
+                budget: self.planned.budget,
+                budget_used: tally.used,
+                tokens: tally.tokens,
+                usd: tally.usd,
+                calls: tally.calls,
+            },
+            covered: tally.covered,
+            findings: tally.findings,
+            skipped: any_skipped.then_some(skipped),
+            rejected: tally.rejected,
+            reactions: Vec::new(),
+            sops,
+            patterns: Vec::new(),
+            notes: tally.notes,
+        }
+    }
+
+    /// An answer for every standing order that was shown; the worst of several counts, and one
+    /// without evidence is none.
+    fn sops(&self, tally: &Tally) -> Vec<SopResult> {
+        let mut results: BTreeMap<&str, SopResult> = BTreeMap::new();
+        for sop in self.desk.review.sops {
+            if !tally.expected_sops.contains(&sop.name) {
+                continue;
+            }
+            let answers = tally.sops.iter().filter(|answer| answer.sop == sop.name);
+            let answers = answers.filter(|answer| !answer.evidence.trim().is_empty());
+            let worst = answers.max_by_key(|answer| badness(&answer.status));
+            let result = SopResult {
+                sop: sop.name.clone(),
+                severity: sop.severity,
+                status: worst.map_or(SopStatus::NotReviewed, |a| status(&a.status)),
+                evidence: worst.map(|answer| answer.evidence.clone()).unwrap_or_default(),
+                finding_severity: None,
+            };
+            results.insert(&sop.name, result);
+        }
+        results.into_values().collect()
+    }
+
+    fn report_standing(&self, branch: BranchId, session: &Session<'_>, tally: &Tally) {
+        let account = self.desk.branches.account(branch);
+        let units = self.units.values().map(Vec::len).sum();
+        self.desk.review.observer.standing(
+            &self.agent.name,
+            Standing {
+                mode: session.mode(),
+                used: account.used,
+                budget: account.budget,
+                shown: tally.covered.len(),
+                units,
+                findings: tally.findings.len(),
+                usd: tally.usd,
+                ended: false,
+            },
+        );
+    }
+
+    fn stand(&self, outcome: &AgentOutcome) {
+        self.desk.review.observer.standing(
+            &self.agent.name,
+            Standing {
+                mode: outcome.mode,
+                used: outcome.usage.budget_used,
+                budget: outcome.usage.budget,
+                shown: outcome.covered.len(),
+                units: self.units.values().map(Vec::len).sum(),
+                findings: outcome.findings.len(),
+                usd: outcome.usage.usd,
+                ended: true,
+            },
+        );
+    }
+}
+
+/// When it is a shard's turn.
+struct ShardTurn {
+    /// What tells its calls from those of others.
+    label: String,
+    /// Its number within the agent.
+    number: usize,
+    /// Its place among the shards of the branch.
+    part: (usize, usize),
+}
+
+/// How a shard leaves its branch; absent where it goes on.
+struct Ended(Option<BranchState>);
+
+impl Ended {
+    fn or(self, state: BranchState) -> BranchState {
+        self.0.unwrap_or(state)
+    }
+}
+
+/// A failure says more than a limit, and an interruption more than either.
+fn weight(reason: CutoffReason) -> u8 {
+    match reason {
+        CutoffReason::Budget => 0,
+        CutoffReason::Ceiling => 1,
+        CutoffReason::Timeout => 2,
+        CutoffReason::Error => 3,
+        CutoffReason::Interrupt => 4,
+    }
+}
+
+fn badness(word: &str) -> u8 {
+    match status(word) {
+        SopStatus::NotApplicable => 0,
+        SopStatus::Passed => 1,
+        SopStatus::NotReviewed => 2,
+        SopStatus::Violated => 3,
+    }
+}
+
+fn status(word: &str) -> SopStatus {
+    match word {
+        "violated" => SopStatus::Violated,
+        "passed" => SopStatus::Passed,
+        "not_applicable" => SopStatus::NotApplicable,
+        _ => SopStatus::NotReviewed,
+    }
+}

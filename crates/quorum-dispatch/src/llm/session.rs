@@ -1,0 +1,538 @@
+//! One shard of one agent: shown, asked about, answered.
+
+use std::collections::BTreeMap;
+
+use quorum_llm::{
+    Answer, Finish, LlmError, Message, Request, Text, ToolChoice, ToolResult, extract,
+};
+use quorum_model::agent::Agent;
+use quorum_model::budget::Mode;
+use quorum_model::plan::{Isolation, PlannedAgent, Protocol, Shard};
+use quorum_model::report::CutoffReason;
+use quorum_model::severity::Severity;
+use quorum_model::unit::Unit;
+
+use super::ask::{Asked, Stopped};
+use super::branch::BranchId;
+use super::context::{Context, Region, Turn};
+use super::contract::{self, DONE, REPORT_FINDING, Report, Reported};
+use super::desk::{AgentEngine, Desk};
+use super::ledger::Held;
+use super::prompt::{BudgetNote, ShownSop, Style};
+use super::tally::Tally;
+use super::tools;
+
+/// The longest answer; budgets end it sooner.
+const LONGEST_ANSWER: u64 = 6_400;
+
+/// Less room than this holds no answer.
+const SHORTEST_ANSWER: u64 = 512;
+
+/// Answers in a row that cannot be used, after which a shard is given up.
+const MOST_UNUSABLE: u32 = 3;
+
+/// More of an answer that could not be used is not shown to the model again.
+const LONGEST_ECHO: usize = 2_000;
+
+/// The share of a window from which on a conversation is made smaller, in percent.
+const COMPACT_AT: u64 = 60;
+
+/// One agent at work.
+pub(crate) struct Worker<'a> {
+    pub(crate) desk: &'a Desk<'a>,
+    pub(crate) agent: &'a Agent,
+    pub(crate) planned: &'a PlannedAgent,
+    pub(crate) engine: &'a AgentEngine,
+    /// All units of each of its files, in order.
+    pub(crate) units: BTreeMap<&'a str, Vec<&'a Unit>>,
+}
+
+/// One shard of a branch.
+pub(crate) struct Session<'a> {
+    pub(crate) worker: &'a Worker<'a>,
+    pub(crate) branch: BranchId,
+    /// What tells this shard's calls from those of others.
+    pub(crate) label: String,
+    style: Style,
+    context: Context,
+    /// The conversation as it began.
+    first: Context,
+    /// The mode that the model was last told.
+    told: Mode,
+    /// Tokens in the conversation that were not charged yet.
+    pending: u64,
+    answered: u64,
+    unusable: u32,
+    /// What is set aside for the call under way: of the run's ceilings, and of the budget.
+    held: Option<(Held, u64)>,
+}
+
+/// How a shard ended.
+pub(crate) enum End {
+    /// Everything that was shown was answered for.
+    Done,
+    /// It was shown, and the answer was cut: what was reported by then stands.
+    CutShort(CutoffReason, String),
+    /// It was not answered for.
+    Lost(CutoffReason, String),
+}
+
+/// What came of one answer.
+enum Step {
+    Finished,
+    /// What tools gave, in tokens, enters with the next request.
+    Continue(u64),
+    CutShort,
+    Unusable(String),
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn new(worker: &'a Worker<'a>, branch: BranchId, label: String) -> Self {
+        Self {
+            worker,
+            branch,
+            label,
+            style: worker.engine.style,
+            context: Context::default(),
+            first: Context::default(),
+            told: Mode::FullAnalysis,
+            pending: 0,
+            answered: 0,
+            unusable: 0,
+            held: None,
+        }
+    }
+
+    /// The same for the same call of the same shard, and for no other.
+    pub(crate) fn key(&self, request: &Request) -> String {
+        let text = format!("{} {} {}", self.label, self.answered, request.digest());
+        blake3::hash(text.as_bytes()).to_hex().to_string()
+    }
+
+    pub(crate) fn style(&self) -> Style {
+        self.style
+    }
+
+    pub(crate) fn hold(&mut self, held: Held, reserved: u64) {
+        self.held = Some((held, reserved));
+    }
+
+    /// What was set aside for the call that was just answered; nothing for one that was recorded.
+    pub(crate) fn take_held(&mut self) -> Option<(Held, u64)> {
+        self.held.take()
+    }
+
+    fn desk(&self) -> &'a Desk<'a> {
+        self.worker.desk
+    }
+
+    /// The mode that the branch is in.
+    pub(crate) fn mode(&self) -> Mode {
+        let account = self.desk().branches.account(self.branch);
+        self.desk().review.thresholds.mode(account.used, account.budget)
+    }
+
+    /// Reviews `units`, which are a part of `shard`.
+    pub(crate) async fn run(
+        &mut self,
+        shard: &Shard,
+        units: &[Unit],
+        part: (usize, usize),
+        tally: &mut Tally,
+    ) -> End {
+        self.begin(shard, units, part);
+        loop {
+            let request = self.request();
+            let asked = match self.ask(request, tally).await {
+                Ok(asked) => asked,
+                Err(Stopped::Unsupported) => {
+                    // The server does not know this way of answering.
+                    self.style = self.style.weaker().unwrap_or(Style::Plain);
+                    self.begin(shard, units, part);
+                    continue;
+                }
+                Err(Stopped::By(reason, cause)) => return End::Lost(reason, cause),
+            };
+            self.answered += 1;
+            let step = match self.take(&asked.answer, tally) {
+                Ok(step) => step,
+                Err(cause) => return End::Lost(CutoffReason::Error, cause),
+            };
+            if matches!(step, Step::Unusable(_)) {
+                // What cannot be used is the provider's failure, not the reviewer's spending.
+                self.desk().branches.settle(self.branch, asked.reserved, 0);
+            } else {
+                self.charge(&asked);
+            }
+            match step {
+                Step::Finished => return End::Done,
+                Step::CutShort => {
+                    return End::CutShort(CutoffReason::Budget, "its answer was cut".to_owned());
+                }
+                Step::Unusable(wrong) => {
+                    tally.note(format!("an answer could not be used: {wrong}"));
+                    self.unusable += 1;
+                    let limit = self.desk().review.limits.calls_per_shard;
+                    if self.unusable >= MOST_UNUSABLE || self.answered >= limit {
+                        let cause = format!("no usable answer in {} calls: {wrong}", self.answered);
+                        return End::Lost(CutoffReason::Error, cause);
+                    }
+                    self.repair(&asked.answer, &wrong);
+                }
+                Step::Continue(new_content) => {
+                    self.pending = new_content;
+                    if let Some(end) = self.go_on() {
+                        return end;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Decides what comes after the results of tools.
+    fn go_on(&mut self) -> Option<End> {
+        let mode = self.mode();
+        if mode == Mode::Cut {
+            let cause = "its budget is used up".to_owned();
+            return Some(End::CutShort(CutoffReason::Budget, cause));
+        }
+        if self.answered >= self.desk().review.limits.calls_per_shard {
+            let cause = format!("still calling tools after {} calls", self.answered);
+            return Some(End::CutShort(CutoffReason::Error, cause));
+        }
+        if mode == Mode::ForceReturn {
+            self.context.withhold_code();
+            self.pending = 0;
+        }
+        if mode != self.told || self.turns_left() <= 1 {
+            self.told = mode;
+            let note = Text::new(self.desk().prompts.budget(&self.note()));
+            self.context.push(Turn::User(vec![(Region::Plan, note)]));
+        }
+        None
+    }
+
+    /// What would be sent first about all of `shard`.
+    pub(crate) fn first_request(&mut self, shard: &Shard) -> Request {
+        self.begin(shard, &shard.units, (1, 1));
+        self.request()
+    }
+
+    fn turns_left(&self) -> u64 {
+        self.desk().review.limits.calls_per_shard.saturating_sub(self.answered)
+    }
+
+    /// The room that an answer has before the branch is cut.
+    fn room(&self) -> u64 {
+        let account = self.desk().branches.account(self.branch);
+        let cut = self.desk().review.thresholds.force_return.floor_of(account.budget);
+        let room = cut.saturating_sub(account.used).saturating_sub(self.pending);
+        let window = self.worker.engine.window / 4;
+        room.clamp(SHORTEST_ANSWER, LONGEST_ANSWER).min(window.max(SHORTEST_ANSWER))
+    }
+
+    fn note(&self) -> BudgetNote {
+        let account = self.desk().branches.account(self.branch);
+        BudgetNote {
+            used: account.used,
+            budget: account.budget,
+            room: self.room(),
+            mode: self.mode(),
+            thresholds: self.desk().review.thresholds,
+            style: self.style,
+            may_look: self.may_look(),
+            turns: self.turns_left().saturating_sub(1),
+        }
+    }
+
+    fn may_look(&self) -> bool {
+        self.mode() < Mode::ForceReturn && self.turns_left() > 1
+    }
+
+    /// The first turn: orders, code, budget.
+    fn begin(&mut self, shard: &Shard, units: &[Unit], part: (usize, usize)) {
+        let desk = self.desk();
+        self.told = self.mode();
+        self.pending = units.iter().map(|unit| unit.tokens).sum();
+        let task =
+            desk.prompts.task(desk.review.plan, shard, part, &self.sops(shard), &self.hints(units));
+        let code = Text::cached(self.code(units));
+        let budget = Text::new(desk.prompts.budget(&self.note()));
+        let task = Text::new(task);
+        let parts = if desk.review.plan.isolation == Isolation::Shared {
+            // What reviewers share comes first, so that a provider reads it once for all of them.
+            let role = Text::new(desk.prompts.role(self.worker.agent));
+            vec![
+                (Region::Files, code),
+                (Region::System, role),
+                (Region::Sops, task),
+                (Region::Plan, budget),
+            ]
+        } else {
+            vec![(Region::Sops, task), (Region::Files, code), (Region::Plan, budget)]
+        };
+        let mut context = Context::default();
+        context.push(Turn::User(parts));
+        self.first = context.clone();
+        self.context = context;
+    }
+
+    fn sops(&self, shard: &Shard) -> Vec<ShownSop> {
+        let sops = self.desk().review.sops.iter().filter(|sop| shard.sops.contains(&sop.name));
+        sops.map(|sop| ShownSop { name: sop.name.clone(), text: sop.text.clone() }).collect()
+    }
+
+    /// What the embedded reviewers point at; drafts of one's own are made without.
+    fn hints(&self, units: &[Unit]) -> Vec<String> {
+        let review = &self.desk().review;
+        if review.plan.protocol == Protocol::Aad {
+            return Vec::new();
+        }
+        let found = review.builtin.get(&self.worker.agent.name);
+        let here = found.into_iter().flatten().filter(|finding| {
+            let line = finding.line.unwrap_or_default();
+            let holds = |unit: &&Unit| {
+                finding.file.as_deref() == Some(&*unit.path)
+                    && unit.start_line <= line
+                    && line <= unit.end_line
+            };
+            units.iter().any(|unit| holds(&unit))
+        });
+        let hints = here.take(10).map(|finding| {
+            let file = finding.file.as_deref().unwrap_or_default();
+            let line = finding.line.unwrap_or_default();
+            let rule = finding.rule.as_deref().unwrap_or(&finding.category);
+            format!("{file}:{line}: {rule}")
+        });
+        hints.collect()
+    }
+
+    fn code(&self, units: &[Unit]) -> String {
+        let desk = self.desk();
+        let mut files: Vec<String> = Vec::new();
+        let mut rest = units;
+        while let Some(first) = rest.first() {
+            let count = rest.iter().take_while(|unit| unit.path == first.path).count();
+            let (here, later) = rest.split_at(count);
+            rest = later;
+            let entry = desk.review.plan.scope.files.iter().find(|file| file.path == first.path);
+            let all = self.worker.units.get(&*first.path);
+            if let Some((entry, all)) = entry.zip(all) {
+                let wanted: Vec<&Unit> = here.iter().collect();
+                files.extend(desk.prompts.file(entry, desk.library, all, &wanted));
+            }
+        }
+        files.join("\n")
+    }
+
+    fn request(&mut self) -> Request {
+        let desk = self.desk();
+        let mut system = vec![Text::cached(desk.prompts.common())];
+        if desk.review.plan.isolation == Isolation::Branch {
+            system.push(Text::cached(desk.prompts.role(self.worker.agent)));
+        }
+        let fixed: u64 = system.iter().map(|text| desk.count(&text.text)).sum();
+        let limit = (self.worker.engine.window * COMPACT_AT / 100).saturating_sub(fixed);
+        self.context.compact(desk.review.counter, limit);
+        let categories = &self.worker.agent.categories;
+        let tools = match self.style {
+            Style::Tools => contract::tools(categories, self.may_look()),
+            Style::Schema | Style::Plain => Vec::new(),
+        };
+        let schema = (self.style == Style::Schema).then(|| contract::schema(categories));
+        Request {
+            model: String::new(),
+            system,
+            messages: self.context.messages(),
+            tools,
+            tool_choice: ToolChoice::Required,
+            schema,
+            max_output: self.room(),
+        }
+    }
+
+    async fn ask(&mut self, request: Request, tally: &mut Tally) -> Result<Asked, Stopped> {
+        let asked = super::ask::ask(self, request, self.pending, tally).await;
+        match asked {
+            Err(Stopped::Unsupported) if self.style.weaker().is_none() => {
+                let cause = "the server knows no way of answering that we do".to_owned();
+                Err(Stopped::By(CutoffReason::Error, cause))
+            }
+            asked => asked,
+        }
+    }
+
+    /// Charges what entered the branch and what the model wrote.
+    fn charge(&mut self, asked: &Asked) {
+        // The provider's figure is for the whole request; this part of it is new.
+        let share = u128::from(asked.believed.input) * u128::from(self.pending)
+            / u128::from(asked.counted_input.max(1));
+        let entered = u64::try_from(share).unwrap_or(u64::MAX).max(self.pending);
+        let charged = entered.saturating_add(asked.believed.output);
+        self.desk().branches.settle(self.branch, asked.reserved, charged);
+        self.pending = 0;
+    }
+
+    /// Asks again: once with what was wrong, then from the beginning.
+    fn repair(&mut self, answer: &Answer, wrong: &str) {
+        let weaker = if self.style == Style::Tools { Style::Schema } else { self.style };
+        self.style = weaker;
+        self.context = self.first.clone();
+        if self.unusable == 1 && self.answered == 1 {
+            let said: String = answer.written().chars().take(LONGEST_ECHO).collect();
+            let said = Message::Assistant { text: said, calls: Vec::new(), echo: Vec::new() };
+            self.context.push(Turn::Assistant(said));
+        }
+        let repair = Text::new(self.desk().prompts.repair(wrong));
+        self.context.push(Turn::User(vec![(Region::Plan, repair)]));
+    }
+
+    /// Takes an answer; an error is ours, not the model's.
+    fn take(&mut self, answer: &Answer, tally: &mut Tally) -> Result<Step, String> {
+        match answer.finish {
+            Finish::Refusal => return Ok(Step::Unusable("the provider held it back".to_owned())),
+            Finish::Length | Finish::Cut => return self.salvage(answer, tally),
+            Finish::Stop | Finish::ToolCalls => {}
+        }
+        if !answer.calls.is_empty() {
+            return self.take_calls(answer, tally);
+        }
+        let value = match extract::object(&answer.text) {
+            Ok(value) => value,
+            Err(wrong) => return Ok(Step::Unusable(wrong.to_string())),
+        };
+        match contract::report(&value) {
+            Ok(report) => {
+                self.take_report(report, tally)?;
+                Ok(Step::Finished)
+            }
+            Err(wrong) => Ok(Step::Unusable(wrong)),
+        }
+    }
+
+    /// What is whole in an answer that was cut.
+    fn salvage(&mut self, answer: &Answer, tally: &mut Tally) -> Result<Step, String> {
+        let called = answer.calls.iter().filter(|call| call.name == REPORT_FINDING);
+        let called = called.map(|call| call.arguments.clone());
+        let written = extract::whole_items(&answer.text);
+        let whole: Vec<Reported> =
+            called.chain(written).filter_map(|value| contract::finding(&value).ok()).collect();
+        if whole.is_empty() && answer.calls.iter().all(|call| call.name != DONE) {
+            return Ok(Step::Unusable("it broke off before anything was reported".to_owned()));
+        }
+        for reported in whole {
+            self.accept(reported, tally)?;
+        }
+        Ok(Step::CutShort)
+    }
+
+    fn take_report(&mut self, report: Report, tally: &mut Tally) -> Result<(), String> {
+        for reported in report.findings {
+            self.accept(reported, tally)?;
+        }
+        tally.skipped.medium_count += report.skipped.medium_count;
+        tally.skipped.low_count += report.skipped.low_count;
+        tally.sops.extend(report.sops);
+        Ok(())
+    }
+
+    fn take_calls(&mut self, answer: &Answer, tally: &mut Tally) -> Result<Step, String> {
+        let mut results = Vec::new();
+        let mut finished = None;
+        let mut understood = false;
+        let mut new_content = 0;
+        for call in &answer.calls {
+            let result = match call.name.as_str() {
+                REPORT_FINDING => match contract::finding(&call.arguments) {
+                    Ok(reported) => {
+                        understood = true;
+                        Ok(self.accept(reported, tally)?)
+                    }
+                    Err(wrong) => Err(wrong),
+                },
+                DONE => {
+                    understood = true;
+                    finished = Some(contract::done(&call.arguments));
+                    Ok("thank you".to_owned())
+                }
+                name if self.may_look() => self.look(name, call, &mut new_content, &mut understood),
+                name => Err(format!("`{name}` cannot be called any more; report and call done")),
+            };
+            let (text, failed) = match result {
+                Ok(text) => (text, false),
+                Err(wrong) => (wrong, true),
+            };
+            let (id, name) = (call.id.clone(), call.name.clone());
+            results.push(ToolResult { id, name, text, failed });
+        }
+        if let Some(report) = finished {
+            self.take_report(report, tally)?;
+            return Ok(Step::Finished);
+        }
+        if !understood {
+            let wrong = results.first().map(|result| result.text.clone()).unwrap_or_default();
+            return Ok(Step::Unusable(wrong));
+        }
+        self.context.push(Turn::Assistant(answer.to_message()));
+        self.context.push(Turn::Results(results));
+        Ok(Step::Continue(new_content))
+    }
+
+    fn look(
+        &self,
+        name: &str,
+        call: &quorum_llm::ToolCall,
+        new_content: &mut u64,
+        understood: &mut bool,
+    ) -> Result<String, String> {
+        let desk = self.desk();
+        let found = tools::look(desk.library, desk.review.lookup, name, &call.arguments)?;
+        *understood = true;
+        let fenced = desk.prompts.fenced(&format!("tool=\"{name}\""), &found);
+        let tokens = desk.count(&fenced);
+        let account = desk.branches.account(self.branch);
+        let total = account.used + self.pending + *new_content + tokens;
+        // What would use the budget up is not shown.
+        if desk.review.thresholds.mode(total, account.budget) >= Mode::ForceReturn {
+            return Err("it is not shown: it would take more than your budget has left".to_owned());
+        }
+        *new_content += tokens;
+        Ok(fenced)
+    }
+
+    /// Checks a finding against the code and records it; what the model is told about it.
+    fn accept(&mut self, reported: Reported, tally: &mut Tally) -> Result<String, String> {
+        let mode = self.told;
+        if mode >= Mode::HighSeverityOnly && reported.severity < Severity::High {
+            match reported.severity {
+                Severity::Medium => tally.skipped.medium_count += 1,
+                _ => tally.skipped.low_count += 1,
+            }
+            return Ok("counted, not recorded: only CRITICAL and HIGH are taken now".to_owned());
+        }
+        let desk = self.desk();
+        match desk.ground.check(self.worker.agent, reported, mode) {
+            Ok(finding) => {
+                let finding = super::scrub::finding(desk.library, finding)?;
+                if tally.add_finding(finding.clone()) {
+                    desk.review.journal.found(&self.worker.agent.name, &finding)?;
+                }
+                Ok("recorded".to_owned())
+            }
+            Err(rejection) => {
+                *tally.rejected.entry(rejection.as_str().to_owned()).or_default() += 1;
+                Ok(format!("not recorded: {}", rejection.as_str()))
+            }
+        }
+    }
+}
+
+/// Whether an error says that the server does not know what the request asks for.
+pub(crate) fn is_unsupported(error: &LlmError, style: Style) -> bool {
+    style != Style::Plain
+        && matches!(error, LlmError::Status { status: 400 | 404 | 422 | 501, message, .. } if {
+            let message = message.to_lowercase();
+            ["tool", "function", "response_format", "json_schema", "schema", "grammar", "unsupported", "not supported"]
+                .iter().any(|word| message.contains(word))
+        })
+}

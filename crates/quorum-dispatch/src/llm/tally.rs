@@ -1,0 +1,96 @@
+//! What a branch has given so far.
+
+use std::collections::BTreeMap;
+
+use quorum_model::finding::AgentFinding;
+use quorum_model::outcome::Covered;
+use quorum_model::report::{CutoffReason, SkippedFindings};
+use quorum_model::unit::Unit;
+
+use super::contract::SopAnswer;
+
+/// What a branch has given so far: findings, and what it was shown. Its transcript stays behind.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) findings: Vec<AgentFinding>,
+    pub(crate) covered: Vec<Covered>,
+    pub(crate) missed: Vec<Missed>,
+    /// Why an answer about something that was shown broke off.
+    pub(crate) cut_short: Option<(CutoffReason, String)>,
+    pub(crate) rejected: BTreeMap<String, u64>,
+    pub(crate) skipped: SkippedFindings,
+    pub(crate) sops: Vec<SopAnswer>,
+    pub(crate) expected_sops: Vec<String>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) used: u64,
+    pub(crate) tokens: u64,
+    pub(crate) usd: f64,
+    pub(crate) calls: u64,
+}
+
+/// What a branch was not shown, or gave no answer about.
+#[derive(Clone, Debug)]
+pub(crate) struct Missed {
+    pub(crate) units: Vec<Unit>,
+    pub(crate) reason: CutoffReason,
+    pub(crate) cause: String,
+}
+
+impl Tally {
+    /// Adds what another branch of the same agent gave.
+    pub(crate) fn absorb(&mut self, other: Self) {
+        for finding in other.findings {
+            self.add_finding(finding);
+        }
+        self.covered.extend(other.covered);
+        self.missed.extend(other.missed);
+        self.cut_short = self.cut_short.take().or(other.cut_short);
+        for (reason, count) in other.rejected {
+            *self.rejected.entry(reason).or_default() += count;
+        }
+        self.skipped.medium_count += other.skipped.medium_count;
+        self.skipped.low_count += other.skipped.low_count;
+        self.sops.extend(other.sops);
+        self.expected_sops.extend(other.expected_sops);
+        for note in other.notes {
+            self.note(note);
+        }
+        self.used = self.used.saturating_add(other.used);
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.usd += other.usd;
+        self.calls += other.calls;
+    }
+
+    /// Takes a finding unless it is there; whether it is new.
+    pub(crate) fn add_finding(&mut self, finding: AgentFinding) -> bool {
+        let same = |other: &AgentFinding| {
+            (&other.file, other.line, &other.issue) == (&finding.file, finding.line, &finding.issue)
+        };
+        let new = !self.findings.iter().any(same);
+        if new {
+            self.findings.push(finding);
+        }
+        new
+    }
+
+    /// Notes something once.
+    pub(crate) fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    pub(crate) fn cover(&mut self, units: &[Unit]) {
+        self.covered.extend(units.iter().map(|unit| Covered {
+            path: unit.path.to_string(),
+            start_line: unit.start_line,
+            end_line: unit.end_line,
+        }));
+    }
+
+    pub(crate) fn miss(&mut self, units: &[Unit], reason: CutoffReason, cause: impl Into<String>) {
+        if !units.is_empty() {
+            self.missed.push(Missed { units: units.to_vec(), reason, cause: cause.into() });
+        }
+    }
+}

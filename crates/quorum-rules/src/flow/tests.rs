@@ -1,0 +1,190 @@
+//! What the engine knows about values, told through one rule: a query must not be a stranger's.
+
+use std::sync::Arc;
+
+use quorum_model::scope::{Change, FileEntry, FileKind};
+use quorum_syntax::Lang;
+
+use crate::finding::RuleFinding;
+use crate::review::examine;
+use crate::rule::RuleSet;
+use crate::source::{LineSet, ParsedFile, SourceFile};
+
+fn findings(lang: Lang, code: &str) -> Vec<RuleFinding> {
+    let entry = FileEntry {
+        path: Arc::from("src/app"),
+        old_path: None,
+        change: Change::Added,
+        language: Some(lang.name().to_owned()),
+        kind: FileKind::Code,
+        tokens: 0,
+        flags: Vec::new(),
+        flag_reasons: std::collections::BTreeMap::default(),
+        hunks: Vec::new(),
+    };
+    let source = SourceFile {
+        entry,
+        head: Some(Arc::from(code)),
+        base: None,
+        added: None,
+        removed: LineSet::default(),
+    };
+    let (mut found, _) = examine(RuleSet::embedded(), &ParsedFile::new(source));
+    found.retain(|finding| finding.rule == "sql-injection" && finding.confidence >= 0.5);
+    found
+}
+
+fn java(body: &str) -> bool {
+    let code = format!(
+        "class A extends HttpServlet {{\n  void doPost(HttpServletRequest request) throws Exception {{\n    \
+         String param = request.getParameter(\"p\");\n    String bar = \"\";\n    {body}\n    \
+         connection.createStatement().executeQuery(\"SELECT \" + bar);\n  }}\n  \
+         static String echo(String x) {{ return x; }}\n  \
+         static String fixed(String x) {{ return \"fixed\"; }}\n}}\n"
+    );
+    !findings(Lang::Java, &code).is_empty()
+}
+
+fn python(body: &str) -> bool {
+    let lines: String = body.lines().map(|line| format!("    {line}\n")).collect();
+    let code = format!(
+        "from flask import request\nimport sqlite3\n\n\
+         def echo(x):\n    return x\n\ndef fixed(x):\n    return 'fixed'\n\n\
+         def f():\n    param = request.args.get('p')\n    bar = ''\n{lines}    \
+         sqlite3.connect('x').cursor().execute('SELECT ' + bar)\n"
+    );
+    !findings(Lang::Python, &code).is_empty()
+}
+
+#[test]
+fn assignments_carry_and_kill() {
+    assert!(java("bar = param;"));
+    assert!(!java("bar = param; bar = \"x\";"));
+    assert!(java("bar = param.trim().toLowerCase();"));
+    assert!(python("bar = param"));
+    assert!(python("bar = f'{param}x'"));
+    assert!(!python("bar = param\nbar = 'x'"));
+}
+
+#[test]
+fn constant_conditions_cut_dead_branches() {
+    assert!(!java("int num = 86; if ((7 * 42) - num > 200) bar = \"safe\"; else bar = param;"));
+    assert!(java("int num = 196; if ((500 / 42) + num > 200) bar = param; else bar = \"safe\";"));
+    assert!(!java("int num = 106; bar = (7 * 18) + num > 200 ? \"safe\" : param;"));
+    assert!(java("if (param.length() > 2) bar = param; else bar = \"safe\";"));
+    assert!(!python("num = 106\nbar = 'safe' if 7 * 18 + num > 200 else param"));
+    assert!(python("num = 86\nif 7 * 42 - num > 200:\n    bar = param\nelse:\n    bar = 'x'"));
+}
+
+#[test]
+fn switches_on_constants_take_one_case() {
+    let switch = |letter: usize| {
+        format!(
+            "String guess = \"ABC\"; char target = guess.charAt({letter}); switch (target) {{ \
+             case 'A': bar = param; break; case 'B': bar = \"safe\"; break; \
+             case 'C': case 'D': bar = param; break; default: bar = \"safe\"; break; }}"
+        )
+    };
+    assert!(java(&switch(0)));
+    assert!(!java(&switch(1)));
+    assert!(java(&switch(2)));
+}
+
+#[test]
+fn elements_are_kept_apart() {
+    let map = |key: &str| {
+        format!(
+            "java.util.HashMap<String, Object> m = new java.util.HashMap<String, Object>(); \
+             m.put(\"a\", \"safe\"); m.put(\"b\", param); bar = (String) m.get(\"{key}\");"
+        )
+    };
+    assert!(java(&map("b")));
+    assert!(!java(&map("a")));
+    let list = |at: usize| {
+        format!(
+            "java.util.List<String> l = new java.util.ArrayList<String>(); l.add(\"safe\"); \
+             l.add(param); l.add(\"more\"); l.remove(0); bar = l.get({at});"
+        )
+    };
+    assert!(java(&list(0)));
+    assert!(!java(&list(1)));
+    assert!(python("m = {'a': 'x', 'b': param}\nbar = m['b']"));
+    assert!(!python("m = {'a': 'x', 'b': param}\nbar = m['a']"));
+    assert!(python("l = []\nl.append('x')\nl.append(param)\nbar = l[1]"));
+    assert!(!python("l = []\nl.append('x')\nl.append(param)\nbar = l[0]"));
+    assert!(!python("l = ['x', param, 'y']\nl.pop(0)\nbar = l[1]"));
+}
+
+#[test]
+fn functions_of_the_file_are_followed() {
+    assert!(java("bar = echo(param);"));
+    assert!(!java("bar = fixed(param);"));
+    assert!(java("bar = new Inner().same(param);"));
+    assert!(python("bar = echo(param)"));
+    assert!(!python("bar = fixed(param)"));
+}
+
+#[test]
+fn text_is_built_in_many_ways() {
+    assert!(java(
+        "StringBuilder b = new StringBuilder(\"x\"); b.append(param); bar = b.toString();"
+    ));
+    assert!(java("bar = new StringBuilder(param).append(\"_SafeStuff\").toString();"));
+    assert!(java("bar = String.format(\"%s\", param);"));
+    assert!(java(
+        "bar = new String(org.apache.commons.codec.binary.Base64.decodeBase64(param.getBytes()));"
+    ));
+    assert!(java("String[] parts = param.split(\",\"); bar = parts[0];"));
+    assert!(java("String[] a = { \"x\", param }; bar = a[1];"));
+    assert!(!java("String[] a = { \"x\", param }; bar = a[0];"));
+    assert!(python("bar = '%s' % param"));
+    assert!(python("bar = 'a{}'.format(param)"));
+    assert!(python("bar = ''.join([param, 'x'])"));
+    assert!(python(
+        "import base64\nbar = base64.b64decode(base64.b64encode(param.encode())).decode()"
+    ));
+    assert!(python("bar += param"));
+}
+
+#[test]
+fn guards_acquit_what_they_test() {
+    assert!(!python("if param not in ('a', 'b'):\n    return\nbar = param"));
+    assert!(python("if param:\n    bar = param"));
+    assert!(!java("if (!ALLOWED.contains(param)) { return; } bar = param;"));
+    assert!(!java("bar = String.valueOf(Integer.parseInt(param));"));
+}
+
+#[test]
+fn loops_and_errors_are_followed() {
+    assert!(python("for x in request.args.getlist('p'):\n    bar = x"));
+    assert!(python("while True:\n    bar = param\n    break"));
+    assert!(python("try:\n    bar = param\nexcept ValueError:\n    bar = ''"));
+    assert!(java("for (String s : request.getParameterValues(\"x\")) { bar = s; }"));
+    assert!(java(
+        "for (javax.servlet.http.Cookie c : request.getCookies()) { if (c.getName().equals(\"x\")) { bar = c.getValue(); } }"
+    ));
+    assert!(java("try { bar = param; } finally { close(); }"));
+}
+
+#[test]
+fn the_way_is_told() {
+    let code = "from flask import request\nimport sqlite3\ndef f():\n    a = request.args['x']\n    \
+                b = 'SELECT ' + a\n    sqlite3.connect('x').execute(b)\n";
+    let found = findings(Lang::Python, code);
+    let lines: Vec<u64> = found[0].trace.iter().map(|step| step.line).collect();
+    assert_eq!(lines, [4, 5, 6]);
+    assert_eq!(found[0].trace[0].note, "the request brings it");
+}
+
+#[test]
+fn scripts_and_go_carry_too() {
+    let script = "const express = require('express');\nconst app = express();\n\
+                  app.post('/x', async (request, response) => {\n  const { name: n } = request.body;\n  \
+                  const sql = ['SELECT', n].join(' ');\n  const run = (q) => db.query(q);\n  run(sql);\n});\n";
+    assert_eq!(findings(Lang::JavaScript, script).len(), 1);
+    let go = "package p\nimport (\"net/http\"; \"database/sql\")\ntype s struct{ db *sql.DB }\n\
+              func (s *s) h(w http.ResponseWriter, r *http.Request) {\n\tvar q struct{ Name string }\n\t\
+              json.NewDecoder(r.Body).Decode(&q)\n\ts.run(q.Name)\n}\n\
+              func (s *s) run(name string) {\n\ts.db.Query(\"SELECT \" + name)\n}\n";
+    assert_eq!(findings(Lang::Go, go).len(), 1);
+}

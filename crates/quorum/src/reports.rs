@@ -1,0 +1,134 @@
+//! A result with what its reader needs beside it: the code around each finding, and what happened
+//! when.
+
+mod timeline;
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::Path;
+
+use quorum_model::finding::Finding;
+use quorum_model::plan::Plan;
+use quorum_model::result::ReviewResult;
+use quorum_model::scope::{Scope, ScopeKind};
+use quorum_report::{Excerpt, Format, Report, markdown, render};
+use quorum_scope::content::{Content, Contents, Revision};
+use quorum_scope::repository::Repository;
+use quorum_store::RunSummary;
+
+use crate::cli::ResultFormat;
+use crate::failure::Failure;
+use crate::output;
+
+/// Lines of code on either side of a finding.
+const CONTEXT: u64 = 3;
+/// Where a workflow of GitHub wants a summary.
+const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+/// The report of a result; `run` is where it is kept, if it is.
+pub(crate) fn report<'a>(
+    result: &'a ReviewResult,
+    plan: &'a Plan,
+    repository: Option<&Repository>,
+    run: Option<&RunSummary>,
+) -> Report<'a> {
+    let excerpts = repository.map(|repository| excerpts(result, &plan.scope, repository));
+    let timeline = run.map(|run| timeline::of(run, result, plan)).unwrap_or_default();
+    Report {
+        excerpts: excerpts.unwrap_or_default(),
+        events: timeline.events,
+        started: timeline.started,
+        ended: timeline.ended,
+        ..Report::new(result, plan)
+    }
+}
+
+/// Writes the report to standard output or to `file`; absent for the terminal's format.
+pub(crate) fn write(
+    report: &Report<'_>,
+    format: ResultFormat,
+    file: Option<&Path>,
+) -> Option<Result<(), Failure>> {
+    let format = machine_format(format)?;
+    let written = output::raw(&render(report, format), file);
+    let summary = match format {
+        Format::Github => step_summary(report),
+        _ => Ok(()),
+    };
+    Some(written.and(summary))
+}
+
+fn machine_format(format: ResultFormat) -> Option<Format> {
+    Some(match format {
+        ResultFormat::Terminal => return None,
+        ResultFormat::Json => Format::Json,
+        ResultFormat::Markdown => Format::Markdown,
+        ResultFormat::Sarif => Format::Sarif,
+        ResultFormat::Html => Format::Html,
+        ResultFormat::Gitlab => Format::Gitlab,
+        ResultFormat::Junit => Format::Junit,
+        ResultFormat::Rdjsonl => Format::Rdjsonl,
+        ResultFormat::Github => Format::Github,
+    })
+}
+
+/// Adds to the summary of the step that this runs in, where it is one.
+fn step_summary(report: &Report<'_>) -> Result<(), Failure> {
+    let Some(path) = std::env::var_os(STEP_SUMMARY).filter(|path| !path.is_empty()) else {
+        return Ok(());
+    };
+    let mut options = std::fs::OpenOptions::new();
+    let file = options.append(true).create(true).open(&path);
+    let written =
+        file.and_then(|mut file| file.write_all(markdown::step_summary(report).as_bytes()));
+    written.map_err(|error| {
+        Failure::new(format!("{STEP_SUMMARY}: {}: {error}", Path::new(&path).display()))
+    })
+}
+
+/// The code around each finding, at the reviewed revision, with its secrets masked.
+fn excerpts(
+    result: &ReviewResult,
+    scope: &Scope,
+    repository: &Repository,
+) -> BTreeMap<String, Excerpt> {
+    let Some(revision) = revision(scope) else { return BTreeMap::new() };
+    let contents = Contents::new(Some(repository));
+    let mut by_file: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+    for finding in result.findings.iter().chain(&result.not_agreed) {
+        by_file.entry(&finding.file).or_default().push(finding);
+    }
+    let mut excerpts = BTreeMap::new();
+    for (path, findings) in by_file {
+        // What cannot be read is shown as the finding quotes it.
+        let Ok(Content::Whole(bytes)) = contents.read_at(&revision, path) else { continue };
+        let text = quorum_rules::secrets::redact(&String::from_utf8_lossy(&bytes));
+        for finding in findings {
+            let excerpt = Excerpt::around(&text, finding.line, finding.end_line, CONTEXT);
+            if let Some(excerpt) = excerpt.filter(|excerpt| shows(excerpt, finding)) {
+                excerpts.insert(finding.id.clone(), excerpt);
+            }
+        }
+    }
+    excerpts
+}
+
+/// Where the reviewed files are now; a diff from elsewhere has none.
+fn revision(scope: &Scope) -> Option<Revision> {
+    match (scope.kind, &scope.head) {
+        (ScopeKind::Diff, _) => None,
+        (_, Some(head)) => Some(Revision::Commit(head.clone())),
+        (ScopeKind::Staged, None) => Some(Revision::Index),
+        (_, None) => Some(Revision::WorkTree),
+    }
+}
+
+/// Whether the excerpt still has what the finding quotes: a work tree goes on.
+fn shows(excerpt: &Excerpt, finding: &Finding) -> bool {
+    let Some(quoted) = finding.evidence.lines().map(str::trim).find(|line| !line.is_empty()) else {
+        return true;
+    };
+    // A long line is cut in an excerpt.
+    let start: String = quoted.chars().take(60).collect();
+    excerpt.lines.iter().any(|line| line.contains(&start))
+}

@@ -1,0 +1,126 @@
+//! Symbols beside those that universal-ctags finds.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Stdio;
+
+use anyhow::{Context, Result, bail};
+use quorum_syntax::outline::{Reader, outline};
+use quorum_syntax::{Lang, Limits};
+use serde_json::Value;
+
+/// As many differences of a language and kind are shown.
+const SHOWN: usize = 12;
+
+/// What is compared, in the words of ctags: functions, methods, types and classes.
+fn kinds(language: &str) -> Option<(&'static [Lang], &'static [&'static str])> {
+    Some(match language {
+        "Go" => (&[Lang::Go], &["func", "struct", "interface", "type", "methodSpec"]),
+        "Rust" => {
+            (&[Lang::Rust], &["function", "method", "struct", "enum", "interface", "typedef"])
+        }
+        "Python" => (&[Lang::Python], &["class", "function", "member"]),
+        "TypeScript" => (
+            &[Lang::TypeScript, Lang::Tsx],
+            &["function", "class", "interface", "enum", "method", "alias", "generator"],
+        ),
+        "Java" => (&[Lang::Java], &["class", "interface", "enum", "method", "annotation"]),
+        _ => return None,
+    })
+}
+
+/// Compares the symbols of every file of the repositories, and lists where they differ.
+pub(crate) fn run(repositories: &[String]) -> Result<()> {
+    if repositories.is_empty() {
+        bail!("name one repository or more: cargo xtask ctags REPO…");
+    }
+    let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let mut misses: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for repository in repositories {
+        compare(Path::new(repository), &mut counts, &mut misses)?;
+    }
+    for ((language, kind), places) in &misses {
+        println!("{language}: {} of kind {kind} are in ctags' list alone", places.len());
+        for place in places.iter().take(SHOWN) {
+            println!("    {place}");
+        }
+    }
+    let mut enough = true;
+    for (language, (all, same)) in &counts {
+        let share = *same as f64 * 100.0 / (*all).max(1) as f64;
+        println!("{language:12} {same:>7} of {all:>7} on the same line: {share:.2} %");
+        enough &= share >= 95.0;
+    }
+    if !enough {
+        bail!("at least 95 % are wanted for each language");
+    }
+    Ok(())
+}
+
+fn compare(
+    root: &Path,
+    counts: &mut BTreeMap<String, (usize, usize)>,
+    misses: &mut BTreeMap<(String, String), Vec<String>>,
+) -> Result<()> {
+    let listed = crate::output(crate::command("git").arg("-C").arg(root).args(["ls-files", "-z"]))?;
+    let listed = String::from_utf8_lossy(&listed).into_owned();
+    let compared = |path: &&str| {
+        let wanted =
+            [Lang::Go, Lang::Rust, Lang::Python, Lang::TypeScript, Lang::Tsx, Lang::Java];
+        Lang::from_path(path).is_some_and(|lang| wanted.contains(&lang))
+            && root.join(path).symlink_metadata().is_ok_and(|found| found.is_file())
+    };
+    let files: Vec<&str> = listed.split('\0').filter(|path| !path.is_empty()).filter(compared).collect();
+    let mut own: HashMap<String, BTreeSet<(String, u64)>> = HashMap::new();
+    for tag in ctags(root, &files)? {
+        let text = |key: &str| tag[key].as_str().unwrap_or_default().to_owned();
+        let (language, kind, path, name) =
+            (text("language"), text("kind"), text("path"), text("name"));
+        let Some((languages, wanted)) = kinds(&language) else { continue };
+        let Some(lang) = Lang::from_path(&path).filter(|lang| languages.contains(lang)) else {
+            continue;
+        };
+        // Names that ctags makes up for what has none.
+        let anonymous = name.starts_with("__anon") || name.starts_with("anonymous");
+        if !wanted.contains(&kind.as_str()) || anonymous {
+            continue;
+        }
+        if !own.contains_key(&path) {
+            own.insert(path.clone(), symbols(&root.join(&path), lang)?);
+        }
+        let line = tag["line"].as_u64().unwrap_or_default();
+        let same = own[&path].contains(&(name.clone(), line));
+        let count = counts.entry(language.clone()).or_default();
+        count.0 += 1;
+        count.1 += usize::from(same);
+        if !same {
+            misses.entry((language, kind)).or_default().push(format!("{path}:{line} {name}"));
+        }
+    }
+    Ok(())
+}
+
+fn symbols(path: &Path, lang: Lang) -> Result<BTreeSet<(String, u64)>> {
+    let text = fs::read(path).with_context(|| format!("reading {}", path.display()))?;
+    let found = outline(&text, Reader::Tree(lang), Limits::default()).unwrap_or_default();
+    Ok(found.declarations.into_iter().map(|found| (found.name, u64::from(found.line))).collect())
+}
+
+fn ctags(root: &Path, files: &[&str]) -> Result<Vec<Value>> {
+    let mut child = crate::command("ctags")
+        .current_dir(root)
+        .args(["--options=NONE", "--output-format=json", "--fields=nKl", "-L", "-", "-f", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("starting ctags: install the package universal-ctags")?;
+    let input = files.join("\n");
+    let mut stdin = child.stdin.take().context("a pipe")?;
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output().context("reading ctags' answer")?;
+    drop(writer.join());
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+}
