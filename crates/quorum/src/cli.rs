@@ -519,7 +519,7 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "REASON", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) ignore_vetos: Option<String>,
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    pub(crate) output: ResultArgs,
 }
 
 #[derive(Args, Debug)]

@@ -7,12 +7,13 @@ use indicatif::ProgressBar;
 use quorum_dispatch::Reviewed;
 use quorum_model::plan::Plan;
 use quorum_model::scope::{FileEntry, Flag};
-use quorum_rules::{LineSet, Side, SourceFile, Sources};
+use quorum_rules::{LineSet, RuleSet, Side, SourceFile, Sources};
 use quorum_scope::content::{Content, Contents};
 use quorum_scope::files::RawFile;
 use quorum_scope::snapshot::Snapshot;
 use quorum_scope::versions;
 
+use crate::failure::Failure;
 use crate::workspace::Workspace;
 
 /// Reviews the files of `plan`, which `files` are in the same order, with the embedded rules.
@@ -22,7 +23,15 @@ pub(crate) fn review(
     files: &[RawFile],
     workspace: &Workspace,
     bar: &ProgressBar,
-) -> Reviewed {
+) -> Result<Reviewed, Failure> {
+    let team = workspace.policy().rules()?;
+    let own;
+    let rules = if team.is_empty() {
+        RuleSet::embedded()
+    } else {
+        own = RuleSet::with_team(&team)?;
+        &own
+    };
     let repository = workspace.repository.as_ref();
     let contents = Contents::new(repository);
     let around = Around(Snapshot::new(repository, &workspace.target));
@@ -40,9 +49,9 @@ pub(crate) fn review(
             Ok(content) => source(entry, raw, content),
         }
     };
-    let review = quorum_rules::review(files.len(), &load, &around);
+    let review = quorum_rules::review_with(rules, files.len(), &load, &around);
     let unread = unread.into_inner().unwrap_or_default();
-    quorum_dispatch::outcomes(run, plan, review, &unread)
+    Ok(quorum_dispatch::outcomes(run, plan, review, &unread))
 }
 
 /// The file as the rules read it; absent where there is no text.

@@ -31,6 +31,13 @@ pub(crate) fn width() -> usize {
     usize::from(width.clamp(60, 160))
 }
 
+/// Whether the reader's locale can show more than ASCII; what is not a terminal can.
+pub(crate) fn is_unicode() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(std::env::var_os);
+    let plain = locale.is_some_and(|locale| matches!(locale.to_str(), Some("C" | "POSIX")));
+    !(plain && io::stdout().is_terminal())
+}
+
 fn terminal_width() -> Option<u16> {
     comfy_table::Table::new().width()
 }

@@ -22,7 +22,7 @@ pub(crate) struct Recorder {
 }
 
 /// The id of a run that is not recorded.
-const UNRECORDED: &str = "unrecorded";
+pub(crate) const UNRECORDED: &str = "unrecorded";
 
 /// The system's clock.
 pub(crate) fn clock() -> Clock {
@@ -83,6 +83,14 @@ impl Recorder {
     /// The run's id.
     pub(crate) fn id(&self) -> &str {
         self.run.as_ref().map_or(UNRECORDED, Run::id)
+    }
+
+    /// Writes another file of the run, where it is kept.
+    pub(crate) fn keep(&self, name: &str, text: &str) -> Result<(), StoreError> {
+        match &self.run {
+            Some(run) => run.write(name, text.as_bytes()).map(drop),
+            None => Ok(()),
+        }
     }
 
     /// Gives a seat to agents that come from elsewhere: none of their files is theirs to cover, and

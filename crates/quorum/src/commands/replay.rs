@@ -13,6 +13,7 @@ use super::review;
 use crate::cli::{Cli, ReplayArgs};
 use crate::failure::Failure;
 use crate::kept::Kept;
+use crate::reports;
 
 /// The reviewers' definitions, as they were when a run began.
 pub(crate) const ROSTER: &str = "roster.json";
@@ -45,7 +46,8 @@ pub(super) fn run(cli: &Cli, arguments: &ReplayArgs) -> Result<u8, Failure> {
         policy,
     };
     let result = decide(&input)?;
-    review::print(&result, &arguments.output)
+    let report = reports::report(&result, &plan, Some(&kept.repository), Some(&found));
+    review::print(&report, &arguments.output)
 }
 
 fn roster(run: &RunSummary) -> Result<Vec<Agent>, Failure> {

@@ -9,15 +9,15 @@ use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
-use quorum_report::Report;
+use quorum_report::{Report, markdown, terminal};
 
 use crate::cli::{Cli, ResultArgs, ReviewArgs, RunArgs};
 use crate::commands::plan::{self, Made};
 use crate::failure::Failure;
 use crate::gather::Purpose;
-use crate::record::Recorder;
+use crate::record::{Recorder, UNRECORDED};
 use crate::workspace::Workspace;
-use crate::{embedded, history, output, progress, render, reports};
+use crate::{embedded, history, output, progress, reports};
 
 pub(super) fn run(cli: &Cli, arguments: &ReviewArgs) -> Result<u8, Failure> {
     let made = plan::make(cli, &arguments.scope, &arguments.run, Purpose::Review)?;
@@ -41,7 +41,7 @@ pub(super) fn go_on(
     let reviewed = if left.agents.is_empty() {
         Reviewed::default()
     } else {
-        embedded::review(recorder.id(), &left, files, workspace, &bar)
+        embedded::review(recorder.id(), &left, files, workspace, &bar)?
     };
     bar.finish_and_clear();
     let mut outcomes = reviewed.outcomes;
@@ -50,6 +50,7 @@ pub(super) fn go_on(
     let result = settle(recorder, plan, workspace, &outcomes, arguments)?;
     let run = recorder.kept();
     let report = reports::report(&result, plan, workspace.repository.as_ref(), run.as_ref());
+    recorder.keep(FULL_REPORT, &markdown::render(&report))?;
     print(&report, output)
 }
 
@@ -73,7 +74,17 @@ pub(super) fn print(report: &Report<'_>, output: &ResultArgs) -> Result<u8, Fail
     let file = output.output.as_deref();
     match reports::write(report, output.format, file) {
         Some(written) => written?,
-        None => output::text(&page(report.result), file)?,
+        None => {
+            let full = full_report(report.result);
+            let options = terminal::Options {
+                width: output::width(),
+                // What cannot show colours gets the text without them.
+                color: true,
+                unicode: output::is_unicode(),
+                full_report: full.as_deref(),
+            };
+            output::text(&terminal::render(report, &options), file)?;
+        }
     }
     Ok(report.result.exit_code)
 }
@@ -141,16 +152,11 @@ pub(super) fn conclude(
     Ok(decide(&input)?)
 }
 
-/// The verdict, why, and every finding on a line of its own.
-fn page(result: &ReviewResult) -> String {
-    let mut page = format!("{}\n", render::verdict::word(result.verdict));
-    for reason in &result.reasons {
-        page.extend(["  ", reason, "\n"]);
-    }
-    for finding in &result.findings {
-        let place = format!("{}:{}", finding.file, finding.line);
-        page.extend(["\n", finding.severity.as_str(), " ", &place, " (", &finding.id, ")\n"]);
-        page.extend(["  ", &finding.issue, "\n  fix: ", &finding.recommendation, "\n"]);
-    }
-    page
+/// The report in full, in a run's folder.
+const FULL_REPORT: &str = "report.md";
+
+/// Where the report is in full, for people; absent where the run is not kept.
+fn full_report(result: &ReviewResult) -> Option<String> {
+    let kept = result.run != UNRECORDED;
+    kept.then(|| format!(".quorum/runs/{}/{FULL_REPORT}", result.run))
 }
