@@ -20,6 +20,8 @@ cargo xtask <chore>
   test [ARGS…]    install what the tests need and run all of them; ARGS go to `cargo test`
   lint            check the format and the lints, as CI does
   schemas         write schemas/ anew from the types
+  context         measure what an orchestrator reads of a review, against what is on disk
+  kills [N]       kill N scripted runs and a tenth as many reviews (default 1000), and resume them
   readers         read sample reports with other programs' readers; needs python3 and npm
   browser         drive sample reports in Chromium; needs python3, and Chromium or apt-get
                   (both say so and go on where they cannot be set up; `--required` makes that an error)
@@ -36,6 +38,11 @@ fn main() -> Result<()> {
         Some("test") => test(&rest),
         Some("lint") => lint(),
         Some("schemas") => schemas(),
+        Some("context") => cargo(
+            ["test", "-q", "-p", "quorum", "--test", "it", "context::", "--", "--nocapture"],
+            &[],
+        ),
+        Some("kills") => kills(rest.first().map_or("1000", String::as_str)),
         Some("readers") => readers::readers(rest.iter().any(|argument| argument == "--required")),
         Some("browser") => readers::browser(rest.iter().any(|argument| argument == "--required")),
         Some("bench") => cargo(["bench", "--workspace"], &rest),
@@ -77,6 +84,22 @@ fn schemas() -> Result<()> {
         fs::write(&path, schema::render(&document))
             .with_context(|| format!("writing {}", path.display()))?;
         println!("wrote schemas/{name}");
+    }
+    Ok(())
+}
+
+/// Kills runs at random points; the tests say what must hold after that.
+fn kills(count: &str) -> Result<()> {
+    let count: u32 = count.parse().context("how many?")?;
+    let suites: [(&[&str], u32); 2] = [
+        (&["-p", "quorum-store", "--test", "kills"], count),
+        (&["-p", "quorum", "--test", "it", "crashes::"], count / 10),
+    ];
+    let program = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    for (suite, count) in suites {
+        let mut test = command(&program);
+        test.args(["test", "--quiet"]).args(suite).args(["--", "--nocapture"]);
+        run(test.env("QUORUM_KILLS", count.to_string()))?;
     }
     Ok(())
 }

@@ -64,9 +64,9 @@ pub(super) fn settle(
 ) -> Result<ReviewResult, Failure> {
     let decide =
         |outcomes: &[AgentOutcome]| conclude(recorder.id(), plan, workspace, outcomes, arguments);
-    let result = history::settle(recorder, plan, workspace, outcomes, &decide)?;
-    recorder.decided(outcomes, &result)?;
-    Ok(result)
+    let settled = history::settle(recorder, plan, workspace, outcomes, &decide)?;
+    recorder.decided(&settled.outcomes, &settled.result)?;
+    Ok(settled.result)
 }
 
 /// Prints a report and returns the exit code of its result.

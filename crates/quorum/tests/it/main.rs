@@ -3,11 +3,15 @@
 mod agents;
 mod bad_input;
 mod config;
+mod context;
+mod crashes;
 mod eval;
+mod ledger;
 mod plan;
 mod pull_request;
 mod report;
 mod review;
+mod runs;
 mod sandbox;
 mod scope;
 mod size;
