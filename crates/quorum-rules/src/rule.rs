@@ -255,6 +255,8 @@ pub struct ValueTest {
     pub matches: Option<String>,
     /// What a value that is known must not match; a value that is not known passes.
     pub not_matches: Option<String>,
+    /// What the constant text at the start of a value must match, where the rest is not constant.
+    pub begins: Option<String>,
     /// What the argument's own text must match.
     pub text: Option<String>,
     /// Whether the value is known.

@@ -234,6 +234,10 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
                 Some(super::ir::Const::Int(number)) => *number < limit,
                 _ => false,
             })
+            && test.begins.as_ref().is_none_or(|regex| {
+                value.constant.is_none()
+                    && value.prefix.as_deref().is_some_and(|text| regex.is_match(text))
+            })
             && test
                 .from
                 .as_ref()

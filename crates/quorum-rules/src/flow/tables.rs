@@ -58,6 +58,7 @@ pub(super) struct CompiledTest {
     pub(super) not_matches: Option<Regex>,
     pub(super) text: Option<Regex>,
     pub(super) from: Option<Regex>,
+    pub(super) begins: Option<Regex>,
     pub(super) test: ValueTest,
 }
 
@@ -132,6 +133,7 @@ impl CompiledTest {
             not_matches: expression("not-matches", test.not_matches.as_deref())?,
             text: expression("text", test.text.as_deref())?,
             from: expression("from", test.from.as_deref())?,
+            begins: expression("begins", test.begins.as_deref())?,
             test: test.clone(),
         })
     }
