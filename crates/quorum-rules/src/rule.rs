@@ -232,6 +232,10 @@ pub struct CallShape {
     pub file_has: Option<String>,
     /// What the text of the whole file must not match.
     pub file_lacks: Option<String>,
+    /// What the text of the enclosing function must match.
+    pub near_has: Option<String>,
+    /// What the text of the enclosing function must not match.
+    pub near_lacks: Option<String>,
     /// What the name of the enclosing function, or of what the result is called, must match.
     pub used_as: Option<String>,
     /// What neither of them may match.

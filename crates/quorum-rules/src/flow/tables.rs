@@ -35,6 +35,8 @@ pub(super) struct CallRule {
     pub(super) unless: Vec<CompiledTest>,
     pub(super) file_has: Option<Regex>,
     pub(super) file_lacks: Option<Regex>,
+    pub(super) near_has: Option<Regex>,
+    pub(super) near_lacks: Option<Regex>,
     pub(super) used_as: Option<Regex>,
     pub(super) not_used_as: Option<Regex>,
 }
@@ -114,6 +116,8 @@ impl CallRule {
             unless: call.unless.iter().map(test("call.unless")).collect::<Result<_, _>>()?,
             file_has: expression("call.file-has", call.file_has.as_deref())?,
             file_lacks: expression("call.file-lacks", call.file_lacks.as_deref())?,
+            near_has: expression("call.near-has", call.near_has.as_deref())?,
+            near_lacks: expression("call.near-lacks", call.near_lacks.as_deref())?,
             used_as: expression("call.used-as", call.used_as.as_deref())?,
             not_used_as: expression("call.not-used-as", call.not_used_as.as_deref())?,
         })
