@@ -2,13 +2,15 @@
 
 use quorum_model::scope::Flag;
 use quorum_model::severity::Severity;
+use std::collections::BTreeMap;
+
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::checks;
 use crate::finding::{RuleFinding, SHOWN};
 use crate::flow;
 use crate::rule::{self, InTests, RuleSet};
-use crate::source::{ParsedFile, SourceFile, Sources};
+use crate::source::{ParsedFile, Side, SourceFile, Sources};
 use crate::suppress::Suppressions;
 
 /// What the embedded reviewers found, in an order that depends on nothing but the input.
@@ -61,11 +63,13 @@ pub fn review_with(
         review.notes.extend(file.notes);
         facts.push(file.facts);
     }
+    // The same files in another order are the same change.
+    facts.sort_by(|a, b| a.path().cmp(b.path()));
     let mut findings = Vec::new();
     for check in checks::CHANGE {
         check(&facts, sources, &mut findings);
     }
-    review.take(findings);
+    review.take(heed_comments(findings, sources));
     sort(&mut review.findings);
     sort(&mut review.hints);
     review.notes.sort();
@@ -83,6 +87,19 @@ impl Review {
             }
         }
     }
+}
+
+/// Drops what a comment in its file silences.
+fn heed_comments(findings: Vec<RuleFinding>, sources: &dyn Sources) -> Vec<RuleFinding> {
+    let mut by_file: BTreeMap<String, Vec<RuleFinding>> = BTreeMap::new();
+    for found in findings {
+        by_file.entry(found.file.clone()).or_default().push(found);
+    }
+    let heed = |(path, found): (String, Vec<RuleFinding>)| match sources.read(&path, Side::Head) {
+        Some(text) => Suppressions::read(&text).apply(found, &path),
+        None => found,
+    };
+    by_file.into_iter().flat_map(heed).collect()
 }
 
 /// What looking at one file gave.

@@ -57,6 +57,18 @@ impl ApiFacts {
         } else if matches!(file.lang, Some(Lang::Yaml | Lang::Json)) {
             facts.broken = openapi::breaks(file);
         }
+        if path.ends_with("Cargo.toml") {
+            facts.kept = surface::features(file.text());
+            let before = surface::features(file.source.base.as_deref().unwrap_or_default());
+            facts.lost = before
+                .into_iter()
+                .filter(|old| !facts.kept.iter().any(|new| new.names(old)))
+                .collect();
+            for lost in &mut facts.lost {
+                lost.line = super::head_line(file, lost.line);
+            }
+            return facts;
+        }
         let Some(lang) = file.lang else { return facts };
         let base_text = file.source.base.as_deref().unwrap_or_default();
         let before = file

@@ -75,7 +75,7 @@ pub(crate) fn enclosing<'t>(node: Node<'t>, kinds: &[&str]) -> Option<Node<'t>> 
 /// Without parentheses around it.
 pub(crate) fn bare(mut node: Node<'_>) -> Node<'_> {
     while node.kind() == "parenthesized_expression" {
-        match node.named_child(0) {
+        match parts(node).first().copied() {
             Some(inner) => node = inner,
             None => break,
         }

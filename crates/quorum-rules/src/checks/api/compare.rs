@@ -74,8 +74,18 @@ fn addition(item: &Item, lang: Lang, was: &Items<'_>, now: &Items<'_>) -> Option
     let (old, new) = (was.get(&holder_key)?, now.get(&holder_key)?);
     let own = item.own_name();
     match (lang, item.kind) {
+        (Lang::Rust, Kind::Field)
+            if old.shape.words.contains(&"constructible") && !new.shape.open =>
+        {
+            Some(Break {
+                what: format!("is a new field of `{holder}`, all of whose fields were public"),
+                impact: format!("Code that makes a `{holder}` field by field no longer compiles."),
+            })
+        }
         (Lang::Go | Lang::Java | Lang::Rust, Kind::Required) => Some(Break {
-            what: format!("is a new method that every implementation of `{holder}` has to write"),
+            what: format!(
+                "is new and has no default, so that every implementation of `{holder}` has to add it"
+            ),
             impact: "Implementations outside this repository no longer compile.".to_owned(),
         }),
         (Lang::Rust, Kind::Variant) if !old.shape.open && !new.shape.open => Some(Break {
@@ -175,6 +185,20 @@ fn shown(ty: &str) -> &str {
 }
 
 fn rust(old: &Item, new: &Item) -> Option<Break> {
+    if new.kind == Kind::Required && old.kind == Kind::Method {
+        return Some(broken(
+            "has no default any more",
+            "Implementations that rely on it no longer compile.",
+        ));
+    }
+    if old.shape.generics != new.shape.generics && new.kind == Kind::Type {
+        return Some(broken("takes another number of type parameters", COMPILE));
+    }
+    if new.kind == Kind::Type
+        && let Some(lost) = rust_type(old, new)
+    {
+        return Some(lost);
+    }
     match new.kind {
         Kind::Function | Kind::Method | Kind::Required => {
             if types(&old.shape.parameters).len() != types(&new.shape.parameters).len() {
@@ -253,6 +277,34 @@ fn rust(old: &Item, new: &Item) -> Option<Break> {
         )),
         _ => None,
     }
+}
+
+fn rust_type(old: &Item, new: &Item) -> Option<Break> {
+    let (before, after) = (&old.shape, &new.shape);
+    let lost = |word: &&&str| **word != "constructible" && !after.words.contains(word);
+    if let Some(lost) = before.words.iter().find(lost) {
+        return Some(broken(
+            format!("no longer derives `{lost}`"),
+            "Code that relies on it no longer compiles.",
+        ));
+    }
+    if before.words.contains(&"constructible")
+        && !after.words.contains(&"constructible")
+        && !after.open
+        && before.ty == after.ty
+    {
+        return Some(broken(
+            "has a private field now",
+            "Code that makes one field by field no longer compiles.",
+        ));
+    }
+    (before.ty.starts_with("trait") && before.ty != after.ty && after.ty.len() > before.ty.len())
+        .then(|| {
+            broken(
+                "requires other traits of its implementations",
+                "Implementations without them no longer compile.",
+            )
+        })
 }
 
 fn rank(receiver: &str) -> u8 {

@@ -55,6 +55,8 @@ pub(crate) struct Shape {
     pub(crate) ty: String,
     /// Whether any arguments may follow.
     pub(crate) open: bool,
+    /// How many type and constant parameters it needs.
+    pub(crate) generics: usize,
     /// Other words that matter: `async`, `static`, `final`.
     pub(crate) words: Vec<&'static str>,
 }

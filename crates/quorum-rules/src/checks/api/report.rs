@@ -300,6 +300,10 @@ fn surfaces(
                 if many { "keys" } else { "key" },
                 "Files and messages that have it are read as if it were not there.",
             ),
+            SurfaceKind::Feature => (
+                if many { "features" } else { "feature" },
+                "Packages that turn it on no longer resolve.",
+            ),
             SurfaceKind::ExitCode => (
                 if many { "exit codes" } else { "exit code" },
                 "Scripts that test for it take another branch.",

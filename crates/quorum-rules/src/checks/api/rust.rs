@@ -57,6 +57,10 @@ fn item(name: String, kind: Kind, shape: Shape, node: Node<'_>, source: &str) ->
 
 fn module(list: Node<'_>, prefix: &str, source: &str, items: &mut Vec<Item>) {
     for node in parts(list) {
+        if node.kind() == "macro_definition" && above(node, source).1.contains("macro_export") {
+            let name = format!("{}!", field(node, "name", source).unwrap_or_default());
+            items.extend(item(name, Kind::Function, Shape::default(), node, source));
+        }
         if node.kind() == "impl_item" {
             implementation(node, prefix, source, items);
             continue;
@@ -70,37 +74,9 @@ fn module(list: Node<'_>, prefix: &str, source: &str, items: &mut Vec<Item>) {
             "function_item" => {
                 items.extend(item(name, Kind::Function, signature(node, source), node, source));
             }
-            "struct_item" => {
+            "struct_item" | "enum_item" | "trait_item" => {
                 members(node, &name, source, items);
-                items.extend(item(
-                    name,
-                    Kind::Type,
-                    Shape { ty: "struct".to_owned(), ..Shape::default() },
-                    node,
-                    source,
-                ));
-            }
-            "enum_item" => {
-                let (_, attributes) = above(node, source);
-                let open = attributes.contains("non_exhaustive");
-                members(node, &name, source, items);
-                items.extend(item(
-                    name,
-                    Kind::Type,
-                    Shape { ty: "enum".to_owned(), open, ..Shape::default() },
-                    node,
-                    source,
-                ));
-            }
-            "trait_item" => {
-                members(node, &name, source, items);
-                items.extend(item(
-                    name,
-                    Kind::Type,
-                    Shape { ty: "trait".to_owned(), ..Shape::default() },
-                    node,
-                    source,
-                ));
+                items.extend(item(name, Kind::Type, type_shape(node, source), node, source));
             }
             "union_item" | "type_item" => {
                 items.extend(item(name, Kind::Type, Shape::default(), node, source));
@@ -125,6 +101,58 @@ fn module(list: Node<'_>, prefix: &str, source: &str, items: &mut Vec<Item>) {
             _ => {}
         }
     }
+}
+
+/// Traits whose loss callers notice.
+const DERIVED: [&str; 9] =
+    ["Clone", "Copy", "Debug", "Default", "PartialEq", "Eq", "Hash", "PartialOrd", "Ord"];
+
+fn type_shape(node: Node<'_>, source: &str) -> Shape {
+    let (_, attributes) = above(node, source);
+    let body = node.child_by_field_name("body");
+    let ty = match (node.kind(), body.map(|body| body.kind())) {
+        ("enum_item", _) => "enum".to_owned(),
+        ("trait_item", _) => {
+            format!("trait{}", squeeze(field(node, "bounds", source).unwrap_or_default()))
+        }
+        (_, Some("field_declaration_list")) => "struct".to_owned(),
+        (_, Some(_)) => "tuple struct".to_owned(),
+        _ => "unit struct".to_owned(),
+    };
+    let mut shape = Shape {
+        ty,
+        open: attributes.contains("non_exhaustive"),
+        generics: generics(node, source),
+        ..Shape::default()
+    };
+    let fields =
+        body.filter(|body| body.kind() == "field_declaration_list").map(parts).unwrap_or_default();
+    let named: Vec<_> =
+        fields.into_iter().filter(|field| field.kind() == "field_declaration").collect();
+    if !named.is_empty() && named.iter().all(|field| is_public(*field, source)) && !shape.open {
+        shape.words.push("constructible");
+    }
+    let derives: Vec<&str> = attributes
+        .split("derive(")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next())
+        .flat_map(|list| list.split([',', ' ']))
+        .map(str::trim)
+        .collect();
+    shape.words.extend(DERIVED.iter().filter(|name| derives.contains(name)));
+    shape
+}
+
+/// Type and constant parameters without a default.
+fn generics(node: Node<'_>, source: &str) -> usize {
+    let list = node.child_by_field_name("type_parameters").map(parts).unwrap_or_default();
+    list.iter()
+        .filter(|part| {
+            part.kind() != "lifetime_parameter"
+                && !text(**part, source).starts_with('\'')
+                && !text(**part, source).contains('=')
+        })
+        .count()
 }
 
 fn implementation(node: Node<'_>, prefix: &str, source: &str, items: &mut Vec<Item>) {
@@ -177,6 +205,11 @@ fn members(node: Node<'_>, holder: &str, source: &str, items: &mut Vec<Item>) {
             "function_signature_item" => {
                 items.extend(item(name, Kind::Required, signature(member, source), member, source));
             }
+            "associated_type" | "const_item" => {
+                let kind =
+                    if text(member, source).contains('=') { Kind::Method } else { Kind::Required };
+                items.extend(item(name, kind, Shape::default(), member, source));
+            }
             "function_item" => {
                 items.extend(item(name, Kind::Method, signature(member, source), member, source));
             }
@@ -188,6 +221,7 @@ fn members(node: Node<'_>, holder: &str, source: &str, items: &mut Vec<Item>) {
 fn signature(node: Node<'_>, source: &str) -> Shape {
     let mut shape = Shape {
         ty: squeeze(field(node, "return_type", source).unwrap_or_default()),
+        generics: generics(node, source),
         ..Shape::default()
     };
     for part in node.child_by_field_name("parameters").map(parts).unwrap_or_default() {

@@ -29,6 +29,7 @@ pub(crate) enum SurfaceKind {
     Route,
     Key,
     ExitCode,
+    Feature,
 }
 
 impl Surface {
@@ -69,6 +70,32 @@ pub(crate) fn surfaces(root: Node<'_>, lang: Lang, source: &str) -> Vec<Surface>
         true
     });
     found
+}
+
+/// The features of a Cargo package.
+pub(crate) fn features(manifest: &str) -> Vec<Surface> {
+    let Ok(table) = manifest.parse::<toml::Table>() else { return Vec::new() };
+    let Some(features) = table.get("features").and_then(toml::Value::as_table) else {
+        return Vec::new();
+    };
+    let place = |name: &str| {
+        (1u64..).zip(manifest.lines()).find(|(_, line)| {
+            line.split('=').next().is_some_and(|key| key.trim().trim_matches('"') == name)
+        })
+    };
+    features
+        .keys()
+        .filter(|name| *name != "default" && !name.starts_with('_'))
+        .map(|name| {
+            let (line, quote) = place(name).unwrap_or((1, ""));
+            Surface {
+                kind: SurfaceKind::Feature,
+                name: name.clone(),
+                line,
+                quote: quote.trim().to_owned(),
+            }
+        })
+        .collect()
 }
 
 /// The text of a string literal without its quotes; absent when it is put together.

@@ -20,6 +20,11 @@ pub(crate) const CONDITION: CodeRule =
 pub(crate) const UNCAUGHT: CodeRule =
     rule("js.return-skips-catch", "typescript-reviewer", "promise", Severity::Medium, 0.75);
 
+pub(crate) const DROPPED: CodeRule =
+    rule("js.await-dropped", "typescript-reviewer", "promise", Severity::High, 0.85);
+pub(crate) const DROPPED_PYTHON: CodeRule =
+    rule("python.await-dropped", "python-reviewer", "async", Severity::High, 0.85);
+
 pub(super) fn check(
     file: &ParsedFile,
     lang: Lang,
@@ -27,10 +32,63 @@ pub(super) fn check(
     findings: &mut Vec<RuleFinding>,
 ) {
     match lang {
-        Lang::Python => python(file, root, findings),
-        Lang::JavaScript | Lang::TypeScript | Lang::Tsx => script(file, root, findings),
+        Lang::Python => {
+            python(file, root, findings);
+            dropped(file, root, &DROPPED_PYTHON, findings);
+        }
+        Lang::JavaScript | Lang::TypeScript | Lang::Tsx => {
+            script(file, root, findings);
+            dropped(file, root, &DROPPED, findings);
+        }
         _ => {}
     }
+}
+
+/// A statement that waited before the change and does not wait any more.
+fn dropped(file: &ParsedFile, root: Node<'_>, rule: &CodeRule, findings: &mut Vec<RuleFinding>) {
+    let Some(base_tree) = &file.base_tree else { return };
+    let base = file.source.base.as_deref().unwrap_or_default();
+    let mut awaited: HashSet<&str> = HashSet::new();
+    walk(base_tree.root_node(), |node| {
+        let is_removed = || file.source.removed.contains(crate::checks::syntax::line(node));
+        if node.kind() == "expression_statement"
+            && let Some(wait) =
+                node.named_child(0).filter(|inner| inner.kind().starts_with("await"))
+            && let Some(call) = wait.named_child(0)
+            && is_removed()
+        {
+            awaited.extend(field(call, "function", base));
+        }
+        true
+    });
+    if awaited.is_empty() {
+        return;
+    }
+    let source = file.text();
+    let functions = [
+        "function_definition",
+        "function_declaration",
+        "arrow_function",
+        "function_expression",
+        "method_definition",
+    ];
+    walk(root, |node| {
+        if node.kind() == "expression_statement"
+            && file.source.is_added(crate::checks::syntax::line(node))
+            && let Some(call) = node.named_child(0).filter(|call| matches!(call.kind(), "call" | "call_expression"))
+            && let Some(function) = field(call, "function", source).filter(|name| awaited.contains(name))
+            && enclosing(node, &functions).is_some_and(|around| text(around, source).starts_with("async"))
+            // The same rule of this file says it already.
+            && !findings.iter().any(|found| found.line == crate::checks::syntax::line(node) && found.category == rule.category)
+        {
+            let issue = format!(
+                "`{function}` was awaited before this change and is not any more: what follows runs before it is done, and its failure is lost."
+            );
+            let fix = format!("Write `await {function}(…)`, or handle its failure here.");
+            findings.push(rule.at(file, node, issue, fix));
+        }
+        true
+    });
 }
 
 /// Names of functions at the top of the file that are asynchronous, and of those that are not.

@@ -24,7 +24,7 @@ pub(crate) const RULE: CodeRule = CodeRule {
 const WINDOW: usize = 50;
 /// Fewer tokens or lines in a row are alike by chance.
 const TOKENS: usize = 70;
-const LINES: u64 = 8;
+const LINES: u64 = 10;
 /// From here on it is a passage that will be changed in one place and forgotten in the other.
 const MANY_LINES: u64 = 25;
 /// Limits on what is read and kept for one change.
@@ -62,8 +62,10 @@ impl CloneFacts {
         {
             return Self::default();
         }
-        let all =
-            windows(file.text(), |first, last| (first..=last).all(|line| added.contains(line)));
+        let Some(lang) = file.lang else { return Self::default() };
+        let all = windows(file.text(), lang, |first, last, tokens| {
+            (first..=last).all(|line| added.contains(line)) && is_telling(tokens)
+        });
         Self { windows: all.into_iter().take(MOST_WINDOWS).collect() }
     }
 }
@@ -179,7 +181,9 @@ fn search(
 ) {
     // The passage that the last windows belong to: file, its last window, and the match so far.
     let mut run: Option<(usize, usize, usize, Match)> = None;
-    for window in windows(text, |_, _| true) {
+    // What was added is telling, so what is equal to it is too.
+    let Some(lang) = Lang::from_path(path) else { return };
+    for window in windows(text, lang, |_, _, _| true) {
         let hit = known.get(&window.hash).copied().filter(|&(number, at)| {
             let added = &files[number].clones.windows[at];
             !(files[number].path() == path
@@ -216,12 +220,18 @@ fn search(
         if let Some((_, _, _, passage)) = &run
             && passage.tokens >= TOKENS
             && passage.last - passage.first + 1 >= LINES
+            && !meets_itself(files[number].path(), passage)
             && best.get(&number).is_none_or(|longest| longest.tokens < passage.tokens)
         {
             let copy = Match { path: passage.path.clone(), ..*passage };
             best.insert(number, copy);
         }
     }
+}
+
+/// A pattern that repeats is found one step further in itself.
+fn meets_itself(path: &str, passage: &Match) -> bool {
+    passage.path == path && passage.first <= passage.there.1 && passage.there.0 <= passage.last
 }
 
 fn report(file: &FileFacts, found: &Match, sources: &dyn Sources) -> Option<RuleFinding> {
@@ -246,13 +256,13 @@ fn report(file: &FileFacts, found: &Match, sources: &dyn Sources) -> Option<Rule
     Some(finding)
 }
 
-/// The windows of a text whose lines satisfy `keep`.
-fn windows(text: &str, keep: impl Fn(u64, u64) -> bool) -> Vec<Window> {
-    let tokens = tokens(text);
+/// The windows of a text that satisfy `keep`, by their first and last line and their tokens.
+fn windows(text: &str, lang: Lang, keep: impl Fn(u64, u64, &[Token]) -> bool) -> Vec<Window> {
+    let tokens = tokens(without_tests(text, lang));
     let mut found = Vec::new();
     for (at, window) in tokens.windows(WINDOW).enumerate() {
         let (first, last) = (window[0].line, window[WINDOW - 1].line);
-        if keep(first, last) && is_telling(window) {
+        if keep(first, last, window) {
             let hash = window.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, token| {
                 (hash.rotate_left(5) ^ token.hash).wrapping_mul(0x0100_0000_01b3)
             });
@@ -260,6 +270,12 @@ fn windows(text: &str, keep: impl Fn(u64, u64) -> bool) -> Vec<Window> {
         }
     }
     found
+}
+
+/// Rust keeps tests at the end of the file that they test.
+fn without_tests(text: &str, lang: Lang) -> &str {
+    let end = (lang == Lang::Rust).then(|| text.find("\n#[cfg(test)]")).flatten();
+    end.map_or(text, |end| &text[..end])
 }
 
 /// Data and lists of imports are not code that somebody would move into a function.

@@ -104,17 +104,14 @@ fn self_comparison(
         return;
     }
     if same(left, right, source) && is_stable(left) {
-        // `x != x` asks whether a number is not a number. A generic comparison is a type's in C++.
-        let is_nan_test = matches!(operator, "!=" | "!==" | "==" | "===")
-            && !matches!(
-                left.kind(),
-                "member_expression"
-                    | "field_expression"
-                    | "selector_expression"
-                    | "attribute"
-                    | "field_access"
-            )
-            || matches!(lang, Lang::Cpp | Lang::C);
+        // `x != x` asks whether a number is not a number, and so may `x == x`.
+        let is_name = matches!(left.kind(), "identifier" | "subscript" | "index_expression");
+        let may_be_nan_test = match operator {
+            "!=" | "!==" => is_name,
+            "==" | "===" => is_name && speaks_of_nan(node, source),
+            _ => false,
+        };
+        let is_nan_test = may_be_nan_test || matches!(lang, Lang::Cpp | Lang::C);
         if is_nan_test {
             return;
         }
@@ -126,9 +123,25 @@ fn self_comparison(
     }
 }
 
+fn speaks_of_nan(node: Node<'_>, source: &str) -> bool {
+    let kinds = [
+        "function_declaration",
+        "method_declaration",
+        "function_definition",
+        "function_item",
+        "arrow_function",
+        "method_definition",
+    ];
+    let around = enclosing(node, &kinds).map_or("", |function| text(function, source));
+    around.to_ascii_lowercase().contains("nan")
+        || around.contains("float")
+        || around.contains("f64")
+}
+
 fn is_literal(node: Node<'_>) -> bool {
     let kind = node.kind();
     kind.contains("literal")
+        || matches!(kind, "list" | "dictionary" | "set" | "tuple" | "array" | "object")
         || matches!(
             kind,
             "number" | "integer" | "float" | "string" | "true" | "false" | "none" | "null"
@@ -323,13 +336,10 @@ fn repeated_condition(
 ) {
     for (at, condition) in chain.conditions.iter().enumerate().skip(1) {
         let plain = bare(*condition);
-        let has_initialiser = condition
-            .parent()
-            .is_some_and(|node| node.child_by_field_name("initializer").is_some());
         let earlier =
             chain.conditions[..at].iter().find(|earlier| same(bare(**earlier), plain, source));
         if let Some(earlier) = earlier
-            && !has_initialiser
+            && !sets_something(&chain.conditions[..=at])
             && asks_only(plain, source)
             && (file.source.touches(line(plain), end_line(plain))
                 || file.source.touches(line(*earlier), end_line(*earlier)))
@@ -350,6 +360,12 @@ fn repeated_condition(
     }
 }
 
+/// Whether one of the conditions comes with a statement before it (Go).
+fn sets_something(conditions: &[Node<'_>]) -> bool {
+    let has_statement = |node: Node<'_>| node.child_by_field_name("initializer").is_some();
+    conditions.iter().any(|condition| condition.parent().is_some_and(has_statement))
+}
+
 /// Whether the condition has no effect: no call, or calls that only ask.
 fn asks_only(node: Node<'_>, source: &str) -> bool {
     !any(node, |inner| {
@@ -357,6 +373,7 @@ fn asks_only(node: Node<'_>, source: &str) -> bool {
         let called = match kind {
             "call_expression" | "call" => inner.child_by_field_name("function"),
             "method_invocation" => inner.child_by_field_name("name"),
+            "unary_expression" if text(inner, source).starts_with("<-") => return true,
             _ if kind.contains("let_condition") || kind.contains("let_chain") => return true,
             "assignment_expression"
             | "update_expression"

@@ -185,6 +185,10 @@ fn found(
         found.severity = Severity::Medium;
         found.confidence = 0.8;
     }
+    // In a whole file a warning is one of many, and nobody asked about this function.
+    if grade == Grade::Warning && file.source.added.is_none() {
+        found.confidence = 0.4;
+    }
     // The change is somewhere in the function, not always in its first line.
     found.caused = true;
     found

@@ -92,12 +92,15 @@ impl TestFacts {
             now.iter().map(|(name, _)| name.as_str()).collect(),
             before.iter().map(|(name, _)| name.as_str()).collect(),
         );
+        if file.source.added.is_none() {
+            return facts;
+        }
         facts.added = now
             .iter()
             .filter(|(name, _)| !known.contains(name.as_str()))
             .map(|(name, _)| name.clone())
             .collect();
-        if file.source.added.is_some() && !is_example(file.path()) {
+        if !is_example(file.path()) {
             facts.removed = before
                 .iter()
                 .filter(|(name, _)| !kept.contains(name.as_str()))
