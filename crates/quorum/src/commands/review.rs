@@ -37,7 +37,7 @@ pub(super) fn go_on(
     let outcomes = if left.agents.is_empty() {
         Vec::new()
     } else {
-        embedded::review(recorder.id(), &left, files, workspace, &bar)
+        embedded::review(recorder.id(), &left, files, workspace, &bar)?
     };
     bar.finish_and_clear();
     let outcomes = recorder.finished(outcomes)?;

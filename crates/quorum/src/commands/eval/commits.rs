@@ -97,7 +97,7 @@ fn review(
     };
     let made = plan::make(&cli, scope, run, Purpose::Review)?;
     let bar = ProgressBar::hidden();
-    let outcomes = embedded::review("eval", &made.plan, &made.files, &made.workspace, &bar);
+    let outcomes = embedded::review("eval", &made.plan, &made.files, &made.workspace, &bar)?;
     let mut findings = Vec::new();
     let mut severities: Vec<Severity> = Vec::new();
     for finding in outcomes.iter().flat_map(|outcome| &outcome.findings) {
