@@ -6,6 +6,7 @@ pub(crate) mod dependencies;
 mod docs;
 mod facts;
 mod functions;
+mod infra;
 mod language;
 mod quality;
 mod rule;
@@ -13,6 +14,7 @@ mod search;
 pub(crate) mod secrets;
 mod syntax;
 mod tests_in_code;
+mod text;
 
 use quorum_model::scope::Flag;
 
@@ -25,8 +27,15 @@ use crate::source::{ParsedFile, Sources};
 pub(crate) type Check = fn(&ParsedFile, &mut Vec<RuleFinding>);
 
 /// Every check; each decides for itself whether a file is its business.
-pub(crate) const ALL: &[Check] =
-    &[conflict::check, quality::check, language::check, docs::check, secrets::check];
+pub(crate) const ALL: &[Check] = &[
+    conflict::check,
+    quality::check,
+    language::check,
+    docs::check,
+    secrets::check,
+    text::check,
+    infra::check,
+];
 
 /// Looks at one file with the repository around it.
 pub(crate) type AroundCheck = fn(&ParsedFile, &dyn Sources, &mut Vec<RuleFinding>);
