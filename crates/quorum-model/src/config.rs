@@ -52,6 +52,8 @@ pub struct Config {
     pub capabilities: BTreeMap<String, Capability>,
     /// The code host that `--pr` asks.
     pub forge: ForgeConfig,
+    /// Where advisories come from.
+    pub advisories: AdvisoriesConfig,
 }
 
 impl Default for Config {
@@ -75,6 +77,7 @@ impl Default for Config {
             models: BTreeMap::new(),
             capabilities: BTreeMap::new(),
             forge: ForgeConfig::default(),
+            advisories: AdvisoriesConfig::default(),
         }
     }
 }
@@ -384,6 +387,14 @@ pub struct Capability {
     pub preferred: Vec<String>,
     /// Then in this one, when all of the preferred ones fail.
     pub fallback: Vec<String>,
+}
+
+/// Where advisories come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AdvisoriesConfig {
+    /// The address below which each ecosystem has its `all.zip`.
+    pub url: Option<String>,
 }
 
 /// The code host that `--pr` asks.

@@ -119,6 +119,16 @@ Examples:
     Rules(RulesArgs),
     /// Show, check or start the configuration
     Config(ConfigArgs),
+    /// Keep the advisories that dependencies are compared with
+    #[command(after_help = "\
+The vulnerability reviewer compares manifests and lock files with these, offline. They are kept once for
+all repositories, in the user's cache folder.
+
+Examples:
+  quorum advisories import ~/Downloads/all.zip     an ecosystem's archive of OSV records, or a folder
+  quorum advisories update                         from advisories.url of your own quorum.toml
+  quorum advisories status")]
+    Advisories(AdvisoriesArgs),
     /// Measure the embedded reviewers on labelled code, or their noise on a repository's commits
     #[command(after_help = "\
 Labels, as they stand in public corpora:
@@ -598,6 +608,36 @@ pub(crate) enum RulesAction {
     Test {
         /// Rule files; without any, all embedded rules and the team's own
         files: Vec<PathBuf>,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AdvisoriesArgs {
+    #[command(subcommand)]
+    pub(crate) action: AdvisoriesAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AdvisoriesAction {
+    /// Take in advisories in OSV form from folders, zip archives or files
+    Import {
+        /// Where they are
+        #[arg(required = true, value_name = "DIR|ZIP")]
+        from: Vec<PathBuf>,
+    },
+    /// Fetch the advisories of all ecosystems, or of those that are named
+    Update {
+        /// The address below which each ecosystem has its all.zip; default: advisories.url
+        #[arg(long)]
+        url: Option<String>,
+        /// Such as npm, go or maven; `status` lists those that there are
+        #[arg(value_name = "ECOSYSTEM")]
+        ecosystems: Vec<String>,
+    },
+    /// Say what there is, and of which day
+    Status {
         #[command(flatten)]
         output: OutputArgs,
     },

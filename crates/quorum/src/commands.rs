@@ -1,5 +1,6 @@
 //! One module for each command.
 
+pub(crate) mod advisories;
 mod agents;
 mod config;
 mod dismiss;
@@ -47,6 +48,7 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Agents(arguments) => agents::run(cli, arguments),
         Command::Rules(arguments) => rules::run(cli, arguments),
         Command::Config(arguments) => config::run(cli, arguments),
+        Command::Advisories(arguments) => advisories::run(cli, arguments),
         Command::Eval(arguments) => eval::run(cli, arguments),
         Command::Verdicts(arguments) => verdicts::run(cli, arguments),
         Command::Show(arguments) => show::run(cli, arguments),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use indicatif::ProgressBar;
+use quorum_advisories::Database;
 use quorum_dispatch::Reviewed;
 use quorum_model::plan::Plan;
 use quorum_model::scope::{FileEntry, Flag};
@@ -13,6 +14,7 @@ use quorum_scope::files::RawFile;
 use quorum_scope::snapshot::Snapshot;
 use quorum_scope::versions;
 
+use crate::commands::advisories;
 use crate::failure::Failure;
 use crate::workspace::Workspace;
 
@@ -34,7 +36,8 @@ pub(crate) fn review(
     };
     let repository = workspace.repository.as_ref();
     let contents = Contents::new(repository);
-    let around = Around(Snapshot::new(repository, &workspace.target));
+    let snapshot = Snapshot::new(repository, &workspace.target);
+    let around = Around { snapshot, advisories: advisories::open()? };
     let unread = Mutex::new(BTreeSet::new());
     let load = |number: usize| {
         let (entry, raw) = (plan.scope.files.get(number)?, files.get(number)?);
@@ -72,17 +75,24 @@ fn source(entry: &FileEntry, raw: &RawFile, content: Content) -> Option<SourceFi
 }
 
 /// The repository around the change.
-struct Around(Snapshot);
+struct Around {
+    snapshot: Snapshot,
+    advisories: Option<Database>,
+}
 
 impl Sources for Around {
     fn read(&self, path: &str, side: Side) -> Option<Arc<str>> {
         match side {
-            Side::Head => self.0.head(path),
-            Side::Base => self.0.base(path),
+            Side::Head => self.snapshot.head(path),
+            Side::Base => self.snapshot.base(path),
         }
     }
 
     fn paths(&self) -> &[String] {
-        self.0.paths()
+        self.snapshot.paths()
+    }
+
+    fn advisories(&self) -> Option<&Database> {
+        self.advisories.as_ref()
     }
 }

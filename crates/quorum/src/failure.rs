@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+use quorum_advisories::AdvisoryError;
 use quorum_config::ConfigError;
 use quorum_consensus::ConsensusError;
 use quorum_forge::ForgeError;
@@ -94,6 +95,12 @@ impl From<ConfigError> for Failure {
 
 impl From<ForgeError> for Failure {
     fn from(error: ForgeError) -> Self {
+        Self { message: error.to_string(), hint: error.hint(), quiet: false }
+    }
+}
+
+impl From<AdvisoryError> for Failure {
+    fn from(error: AdvisoryError) -> Self {
         Self { message: error.to_string(), hint: error.hint(), quiet: false }
     }
 }

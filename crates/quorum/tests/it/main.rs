@@ -1,5 +1,6 @@
 //! End-to-end tests: the real binary on real repositories.
 
+mod advisories;
 mod agents;
 mod bad_input;
 mod config;
