@@ -12,7 +12,7 @@ use crate::error::ConfigError;
 use crate::keys::{Node, join, nearest};
 
 /// Keys that decide where a user's tokens are sent.
-const NOT_FOR_REPOSITORIES: [&str; 1] = ["forge.api_url"];
+const NOT_FOR_REPOSITORIES: [&str; 3] = ["forge.api_url", "embeddings.url", "embeddings.model_dir"];
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]

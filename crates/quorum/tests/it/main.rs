@@ -4,6 +4,7 @@ mod agents;
 mod bad_input;
 mod config;
 mod eval;
+mod index;
 mod plan;
 mod pull_request;
 mod report;
