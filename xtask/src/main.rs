@@ -5,6 +5,9 @@
 mod clusters;
 mod readers;
 
+mod ctags;
+mod retrieval;
+
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
@@ -25,6 +28,9 @@ cargo xtask <chore>
   readers         read sample reports with other programs' readers; needs python3 and npm
   browser         drive sample reports in Chromium; needs python3, and Chromium or apt-get
                   (both say so and go on where they cannot be set up; `--required` makes that an error)
+  ctags REPO…     compare symbols with those of universal-ctags; at least 95 % must agree
+  retrieval [--model DIR] REPO…
+                  how often search finds a function by its comment; 60 % in the first ten are wanted
   bench [ARGS…]   run the benchmarks; ARGS go to `cargo bench`
   clusters FILE   how well agreement finds known issues, on labelled comments of review tools
   fuzz [SECONDS]  run every fuzz target for that long (default 60); needs nightly and cargo-fuzz
@@ -37,6 +43,8 @@ fn main() -> Result<()> {
     match chore.as_deref() {
         Some("test") => test(&rest),
         Some("lint") => lint(),
+        Some("ctags") => ctags::run(&rest),
+        Some("retrieval") => retrieval::run(&rest),
         Some("schemas") => schemas(),
         Some("context") => cargo(
             ["test", "-q", "-p", "quorum", "--test", "it", "context::", "--", "--nocapture"],
@@ -128,6 +136,20 @@ fn run(command: &mut Command) -> Result<()> {
         bail!("{command:?} failed: {status}");
     }
     Ok(())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share for people")]
+fn percent(part: usize, all: usize) -> f64 {
+    part as f64 * 100.0 / all.max(1) as f64
+}
+
+/// What a command prints.
+fn output(command: &mut Command) -> Result<Vec<u8>> {
+    let output = command.output().with_context(|| format!("starting {command:?}"))?;
+    if !output.status.success() {
+        bail!("{command:?} failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(output.stdout)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place here that starts programs")]

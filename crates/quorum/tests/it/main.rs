@@ -8,6 +8,7 @@ mod context;
 mod crashes;
 mod eval;
 mod ledger;
+mod index;
 mod plan;
 mod pull_request;
 mod report;
