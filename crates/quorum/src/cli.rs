@@ -155,6 +155,14 @@ schemas/agent-report.json. A finding whose quote is not in the code under review
     Memory(MemoryArgs),
     /// Set a finding aside, with a reason
     Dismiss(DismissArgs),
+    /// Check what a review depends on, and say what to do
+    Doctor,
+    /// Write the manual pages to a folder
+    #[command(hide = true)]
+    Man {
+        /// The folder, such as `man/man1`
+        folder: PathBuf,
+    },
     /// Print a completion script for a shell
     Completions {
         /// The shell

@@ -3,9 +3,11 @@
 mod agents;
 mod config;
 mod dismiss;
+mod doctor;
 pub(crate) mod eval;
 mod index;
 mod ingest;
+mod man;
 mod memory;
 mod plan;
 mod report;
@@ -49,6 +51,8 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Ingest(arguments) => ingest::run(cli, arguments),
         Command::Memory(arguments) => memory::run(cli, arguments),
         Command::Dismiss(arguments) => dismiss::run(cli, arguments),
+        Command::Doctor => doctor::run(cli),
+        Command::Man { folder } => man::run(folder),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "quorum", &mut script);
