@@ -5,6 +5,8 @@ set -euo pipefail
 
 out="${RUNNER_TEMP:?}/quorum"
 mkdir -p "$out"
+# What an earlier step left is not this review's.
+rm -f "$out/result.json"
 
 binary="${QUORUM_BINARY:-}"
 if [ -z "$binary" ]; then
@@ -39,7 +41,7 @@ if [ -f "$out/result.json" ]; then
   done
   verdict="$(sed -n 's/^  "verdict": "\([A-Z_]*\)",\{0,1\}$/\1/p' "$out/result.json" | head -n 1)"
   output result "$out/result.json"
-  output findings "$(grep -c '^      "fingerprint": ' "$out/result.json" || true)"
+  output findings "$({ "$binary" report --format rdjsonl || true; } | grep -c . || true)"
 fi
 output verdict "$verdict"
 echo "Quorum: ${verdict:-no verdict} (exit code $code)"
