@@ -203,6 +203,14 @@ Examples:
     Memory(MemoryArgs),
     /// Set a finding aside, with a reason
     Dismiss(DismissArgs),
+    /// Check what a review depends on, and say what to do
+    Doctor,
+    /// Write the manual pages to a folder
+    #[command(hide = true)]
+    Man {
+        /// The folder, such as `man/man1`
+        folder: PathBuf,
+    },
     /// Print a completion script for a shell
     Completions {
         /// The shell

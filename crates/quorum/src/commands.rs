@@ -4,9 +4,11 @@ pub(crate) mod advisories;
 mod agents;
 mod config;
 mod dismiss;
+mod doctor;
 pub(crate) mod eval;
 mod index;
 mod ingest;
+mod man;
 mod memory;
 mod plan;
 mod post;
@@ -60,6 +62,8 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Post(arguments) => post::run(cli, arguments),
         Command::Memory(arguments) => memory::run(cli, arguments),
         Command::Dismiss(arguments) => dismiss::run(cli, arguments),
+        Command::Doctor => doctor::run(cli),
+        Command::Man { folder } => man::run(folder),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "quorum", &mut script);
