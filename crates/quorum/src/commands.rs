@@ -7,7 +7,7 @@ pub(crate) mod eval;
 mod index;
 mod ingest;
 mod memory;
-mod plan;
+pub(crate) mod plan;
 mod resume;
 mod review;
 mod runs;

@@ -1,9 +1,11 @@
 //! The embedded reviewers on the files of a plan.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use indicatif::ProgressBar;
+use quorum_dispatch::BUILTIN;
+use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
 use quorum_model::scope::{FileEntry, Flag};
@@ -43,6 +45,27 @@ pub(crate) fn review(
     let review = quorum_rules::review(files.len(), &load, &around);
     let unread = unread.into_inner().unwrap_or_default();
     quorum_dispatch::outcomes(run, plan, review, &unread)
+}
+
+/// What the embedded rules found for each agent, whatever does its work: outcomes of those that rules
+/// do the work of, and findings for the others.
+pub(crate) fn review_all(
+    run: &str,
+    plan: &Plan,
+    files: &[RawFile],
+    workspace: &Workspace,
+    bar: &ProgressBar,
+) -> (Vec<AgentOutcome>, BTreeMap<String, Vec<AgentFinding>>) {
+    let mut by_rules = plan.clone();
+    for agent in &mut by_rules.agents {
+        BUILTIN.clone_into(&mut agent.engine);
+    }
+    let outcomes = review(run, &by_rules, files, workspace, bar);
+    let is_builtin = |outcome: &AgentOutcome| {
+        plan.agents.iter().any(|agent| agent.name == outcome.agent && agent.engine == BUILTIN)
+    };
+    let (own, beside): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(is_builtin);
+    (own, beside.into_iter().map(|outcome| (outcome.agent, outcome.findings)).collect())
 }
 
 /// The file as the rules read it; absent where there is no text.

@@ -11,6 +11,7 @@ mod gather;
 mod history;
 mod indexing;
 mod kept;
+mod models;
 mod output;
 mod policy;
 mod progress;

@@ -1,5 +1,7 @@
 //! `quorum review`.
 
+use std::collections::BTreeMap;
+
 use quorum_consensus::{Input, Policy, decide};
 use quorum_dispatch::BUILTIN;
 use quorum_model::agent::Agent;
@@ -11,38 +13,63 @@ use crate::cli::{ChangeArgs, Cli, Format, OutputArgs, RunArgs};
 use crate::commands::plan::{self, Made};
 use crate::failure::Failure;
 use crate::gather::Purpose;
+use crate::models::{self, Engines};
 use crate::record::Recorder;
 use crate::workspace::Workspace;
 use crate::{embedded, history, output, progress, render};
 
 pub(super) fn run(cli: &Cli, arguments: &ChangeArgs) -> Result<u8, Failure> {
     let made = plan::make(cli, &arguments.scope, &arguments.run, Purpose::Review)?;
-    refuse_providers(&made.plan)?;
+    let engines = models::engines(&made.plan, &made.workspace)?;
     let recorder = Recorder::start(&made.workspace, &made.plan)?;
-    go_on(cli, &made, &recorder, &arguments.run, &arguments.output)
+    go_on(cli, &made, &engines, &recorder, (&arguments.run, &arguments.output))
 }
 
 /// Does what is left to do of a run, and prints its result.
 pub(super) fn go_on(
     cli: &Cli,
     made: &Made,
+    engines: &Engines,
     recorder: &Recorder,
-    arguments: &RunArgs,
-    output: &OutputArgs,
+    (arguments, output): (&RunArgs, &OutputArgs),
 ) -> Result<u8, Failure> {
     let Made { plan, workspace, files } = made;
     let bar = progress::files(files.len(), cli.quiet);
     bar.set_message("Reviewing");
     let left = recorder.left_of(plan);
-    let outcomes = if left.agents.is_empty() {
-        Vec::new()
+    let (mut outcomes, beside) = if left.agents.is_empty() {
+        (Vec::new(), BTreeMap::new())
     } else {
-        embedded::review(recorder.id(), &left, files, workspace, &bar)
+        embedded::review_all(recorder.id(), &left, files, workspace, &bar)
     };
     bar.finish_and_clear();
+    if left.agents.iter().any(|agent| agent.engine != BUILTIN) {
+        let reviewed = models::review(cli, &left, made, engines, recorder, &beside)?;
+        outcomes.extend(reviewed.outcomes);
+        if reviewed.interrupted {
+            return interrupted(made, recorder, &outcomes, arguments, output);
+        }
+    }
     let outcomes = recorder.finished(outcomes)?;
     let result = settle(recorder, plan, workspace, &outcomes, arguments)?;
     print(&result, output)
+}
+
+/// Prints what there is of a run that was stopped. Nothing is concluded from it on disk: it can go on.
+fn interrupted(
+    made: &Made,
+    recorder: &Recorder,
+    outcomes: &[AgentOutcome],
+    arguments: &RunArgs,
+    output: &OutputArgs,
+) -> Result<u8, Failure> {
+    const INTERRUPTED: u8 = 130;
+    let result = conclude(recorder.id(), &made.plan, &made.workspace, outcomes, arguments)?;
+    print(&result, output)?;
+    if recorder.run().is_some() {
+        output::notice(&format!("interrupted; `quorum resume {}` goes on", recorder.id()));
+    }
+    Ok(INTERRUPTED)
 }
 
 /// Decides a run, in the light of the ones before it, and writes it out.
@@ -68,15 +95,6 @@ pub(super) fn print(result: &ReviewResult, output: &OutputArgs) -> Result<u8, Fa
         Format::Terminal => output::text(&page(result), file)?,
     }
     Ok(result.exit_code)
-}
-
-/// Only the embedded reviewers are there; another engine is not silently replaced by them.
-fn refuse_providers(plan: &Plan) -> Result<(), Failure> {
-    let Some(agent) = plan.agents.iter().find(|agent| agent.engine != BUILTIN) else {
-        return Ok(());
-    };
-    Err(Failure::new(format!("{}: this version has no provider `{}`", agent.name, agent.engine))
-        .with_hint("`--provider builtin` reviews offline with the embedded rules"))
 }
 
 /// The verdict, from what the agents returned.
