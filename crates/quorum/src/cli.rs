@@ -58,7 +58,7 @@ pub(crate) enum Command {
     Review(ReviewArgs),
     /// Say what a review would look at, who would do it, and what it could cost; send nothing
     #[command(after_help = SCOPE_HELP)]
-    Plan(ChangeArgs),
+    Plan(PlanArgs),
     /// Say whether files fit one request to a model, and split them where not
     #[command(after_help = "\
 Of the model's window, 2,000 tokens go to the system prompt, 1,500 to the plan, 4,000 to SOPs, 6,400 to
@@ -345,6 +345,15 @@ pub(crate) struct OutputArgs {
 pub(crate) enum Format {
     Terminal,
     Json,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+    /// Write every request that a provider's reviewers would send first into this folder, to read
+    #[arg(long, value_name = "DIR")]
+    pub(crate) prompts: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

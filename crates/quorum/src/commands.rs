@@ -10,7 +10,7 @@ mod index;
 mod ingest;
 mod man;
 mod memory;
-mod plan;
+pub(crate) mod plan;
 mod post;
 pub(crate) mod replay;
 mod report;

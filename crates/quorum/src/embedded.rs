@@ -1,11 +1,13 @@
 //! The embedded reviewers on the files of a plan.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use indicatif::ProgressBar;
 use quorum_advisories::Database;
-use quorum_dispatch::Reviewed;
+use quorum_dispatch::{BUILTIN, Reviewed};
+use quorum_model::finding::AgentFinding;
+use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
 use quorum_model::scope::{FileEntry, Flag};
 use quorum_rules::{LineSet, RuleSet, Side, SourceFile, Sources};
@@ -55,6 +57,28 @@ pub(crate) fn review(
     let review = quorum_rules::review_with(rules, files.len(), &load, &around);
     let unread = unread.into_inner().unwrap_or_default();
     Ok(quorum_dispatch::outcomes(run, plan, review, &unread))
+}
+
+/// What the embedded rules found for each agent, whatever does its work: outcomes of those that rules
+/// do the work of, and findings for the others.
+pub(crate) fn review_all(
+    run: &str,
+    plan: &Plan,
+    files: &[RawFile],
+    workspace: &Workspace,
+    bar: &ProgressBar,
+) -> Result<(Reviewed, BTreeMap<String, Vec<AgentFinding>>), Failure> {
+    let mut by_rules = plan.clone();
+    for agent in &mut by_rules.agents {
+        BUILTIN.clone_into(&mut agent.engine);
+    }
+    let reviewed = review(run, &by_rules, files, workspace, bar)?;
+    let is_builtin = |outcome: &AgentOutcome| {
+        plan.agents.iter().any(|agent| agent.name == outcome.agent && agent.engine == BUILTIN)
+    };
+    let (outcomes, beside): (Vec<_>, Vec<_>) = reviewed.outcomes.into_iter().partition(is_builtin);
+    let beside = beside.into_iter().map(|outcome| (outcome.agent, outcome.findings)).collect();
+    Ok((Reviewed { outcomes, hints: reviewed.hints }, beside))
 }
 
 /// The file as the rules read it; absent where there is no text.

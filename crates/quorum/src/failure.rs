@@ -28,11 +28,6 @@ impl Failure {
         Self { message: message.into(), hint: None, quiet: false }
     }
 
-    /// What is wrong.
-    pub(crate) fn message(&self) -> &str {
-        &self.message
-    }
-
     /// What to do about it.
     pub(crate) fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
@@ -43,6 +38,7 @@ impl Failure {
         self
     }
 
+    /// What is wrong.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
