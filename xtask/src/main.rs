@@ -5,6 +5,9 @@
 mod clusters;
 mod readers;
 
+mod ctags;
+mod retrieval;
+
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
@@ -20,9 +23,14 @@ cargo xtask <chore>
   test [ARGS…]    install what the tests need and run all of them; ARGS go to `cargo test`
   lint            check the format and the lints, as CI does
   schemas         write schemas/ anew from the types
+  context         measure what an orchestrator reads of a review, against what is on disk
+  kills [N]       kill N scripted runs and a tenth as many reviews (default 1000), and resume them
   readers         read sample reports with other programs' readers; needs python3 and npm
   browser         drive sample reports in Chromium; needs python3, and Chromium or apt-get
                   (both say so and go on where they cannot be set up; `--required` makes that an error)
+  ctags REPO…     compare symbols with those of universal-ctags; at least 95 % must agree
+  retrieval [--model DIR] REPO…
+                  how often search finds a function by its comment; 60 % in the first ten are wanted
   bench [ARGS…]   run the benchmarks; ARGS go to `cargo bench`
   clusters FILE   how well agreement finds known issues, on labelled comments of review tools
   fuzz [SECONDS]  run every fuzz target for that long (default 60); needs nightly and cargo-fuzz
@@ -35,7 +43,14 @@ fn main() -> Result<()> {
     match chore.as_deref() {
         Some("test") => test(&rest),
         Some("lint") => lint(),
+        Some("ctags") => ctags::run(&rest),
+        Some("retrieval") => retrieval::run(&rest),
         Some("schemas") => schemas(),
+        Some("context") => cargo(
+            ["test", "-q", "-p", "quorum", "--test", "it", "context::", "--", "--nocapture"],
+            &[],
+        ),
+        Some("kills") => kills(rest.first().map_or("1000", String::as_str)),
         Some("readers") => readers::readers(rest.iter().any(|argument| argument == "--required")),
         Some("browser") => readers::browser(rest.iter().any(|argument| argument == "--required")),
         Some("bench") => cargo(["bench", "--workspace"], &rest),
@@ -81,6 +96,22 @@ fn schemas() -> Result<()> {
     Ok(())
 }
 
+/// Kills runs at random points; the tests say what must hold after that.
+fn kills(count: &str) -> Result<()> {
+    let count: u32 = count.parse().context("how many?")?;
+    let suites: [(&[&str], u32); 2] = [
+        (&["-p", "quorum-store", "--test", "kills"], count),
+        (&["-p", "quorum", "--test", "it", "crashes::"], count / 10),
+    ];
+    let program = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    for (suite, count) in suites {
+        let mut test = command(&program);
+        test.args(["test", "--quiet"]).args(suite).args(["--", "--nocapture"]);
+        run(test.env("QUORUM_KILLS", count.to_string()))?;
+    }
+    Ok(())
+}
+
 fn fuzz(seconds: &str) -> Result<()> {
     let seconds: u32 = seconds.parse().context("how many seconds?")?;
     let targets = fs::read_dir(root().join("fuzz/fuzz_targets")).context("listing the targets")?;
@@ -105,6 +136,20 @@ fn run(command: &mut Command) -> Result<()> {
         bail!("{command:?} failed: {status}");
     }
     Ok(())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share for people")]
+fn percent(part: usize, all: usize) -> f64 {
+    part as f64 * 100.0 / all.max(1) as f64
+}
+
+/// What a command prints.
+fn output(command: &mut Command) -> Result<Vec<u8>> {
+    let output = command.output().with_context(|| format!("starting {command:?}"))?;
+    if !output.status.success() {
+        bail!("{command:?} failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(output.stdout)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place here that starts programs")]

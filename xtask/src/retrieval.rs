@@ -46,12 +46,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     }
     let embedder = match model {
         Some(folder) => {
-            let config = EmbeddingsConfig { model_dir: Some(folder), ..EmbeddingsConfig::default() };
+            let config =
+                EmbeddingsConfig { model_dir: Some(folder), ..EmbeddingsConfig::default() };
             Some(Embedder::open(&config, None)?.context("a model")?)
         }
         None => None,
     };
-    println!("{:24} {:>9} {:>9} {:>7} {:>7} {:>7} {:>9}", "", "questions", "chunks", "first", "ten", "fused", "p95");
+    println!(
+        "{:24} {:>9} {:>9} {:>7} {:>7} {:>7} {:>9}",
+        "", "questions", "chunks", "first", "ten", "fused", "p95"
+    );
     let (mut asked, mut found_ten, mut found_fused) = (0, 0, 0);
     for repository in &repositories {
         let result = measure(repository, embedder.as_ref())?;
@@ -60,7 +64,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         found_fused += result.fused;
         println!("{}", result.line(&repository.display().to_string(), embedder.is_some()));
     }
-    let share = |found: usize| found as f64 * 100.0 / asked.max(1) as f64;
+    let share = |found: usize| crate::percent(found, asked);
     println!("all: {:.1} % of {asked} in the first ten by words alone", share(found_ten));
     if embedder.is_some() {
         println!("all: {:.1} % with embeddings", share(found_fused));
@@ -83,7 +87,7 @@ struct Measured {
 
 impl Measured {
     fn line(mut self, name: &str, fused: bool) -> String {
-        let share = |found: usize| format!("{:.1} %", found as f64 * 100.0 / self.asked.max(1) as f64);
+        let share = |found: usize| format!("{:.1} %", crate::percent(found, self.asked));
         self.times.sort();
         let p95 = self.times.get(self.times.len() * 95 / 100).copied().unwrap_or_default();
         let name = name.rsplit('/').next().unwrap_or(name);
@@ -122,8 +126,7 @@ fn measure(repository: &Path, embedder: Option<&Embedder>) -> Result<Measured> {
         ..Measured::default()
     };
     for question in &questions {
-        let query =
-            Query { text: question.comment.clone(), limit: 10, ..Query::default() };
+        let query = Query { text: question.comment.clone(), limit: 10, ..Query::default() };
         let start = Instant::now();
         let found = index.find(&query)?;
         result.times.push(start.elapsed());
@@ -192,9 +195,9 @@ fn without_comments(path: &str, text: &[u8], lang: Lang) -> (Vec<u8>, Vec<Questi
         });
     }
     let lines = text.split_inclusive(|&byte| byte == b'\n');
-    let kept = (1_u32..).zip(lines).map(|(number, line)| {
-        if blank.contains_key(&number) { &b"\n"[..] } else { line }
-    });
+    let kept = (1_u32..)
+        .zip(lines)
+        .map(|(number, line)| if blank.contains_key(&number) { &b"\n"[..] } else { line });
     (kept.collect::<Vec<_>>().concat(), questions)
 }
 

@@ -12,7 +12,8 @@ use crate::error::ConfigError;
 use crate::keys::{Node, join, nearest};
 
 /// Keys that decide where a user's tokens are sent.
-const NOT_FOR_REPOSITORIES: [&str; 1] = ["forge.api_url"];
+const NOT_FOR_REPOSITORIES: [&str; 4] =
+    ["forge.api_url", "advisories.url", "embeddings.url", "embeddings.model_dir"];
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ pub mod template;
 
 pub use error::ConfigError;
 pub use layers::{Layers, Loaded, Origin, Setting, TextLayer, load};
-pub use locate::user_file;
+pub use locate::{advisories_file, user_file};
 pub use toml::Value;
 
 /// The name of the file in a repository and in the user's configuration folder.

@@ -11,3 +11,10 @@ pub fn user_file() -> Option<PathBuf> {
     let strategy = etcetera::choose_base_strategy().ok()?;
     Some(strategy.config_dir().join("quorum").join(FILE_NAME))
 }
+
+/// The database of advisories that the user imported, whether it exists or not; absent without a
+/// home. It is the user's own: a repository could bring one that hides what it should show.
+pub fn advisories_file() -> Option<PathBuf> {
+    let strategy = etcetera::choose_base_strategy().ok()?;
+    Some(strategy.cache_dir().join("quorum").join("advisories.db"))
+}

@@ -48,6 +48,9 @@ pub const TEMPLATE: &str = r#"# What Quorum does in this repository. Every key i
 # [capabilities.reviewing]
 # preferred = ["claude-sonnet-5"]
 # fallback = ["gpt-5"]
+
+# [embeddings]                  # search by meaning; where the model is, only your own file can say
+# model = "text-embedding-3-small"
 "#;
 
 #[cfg(test)]

@@ -319,7 +319,7 @@ fn destination(from: &Url, location: Option<&HeaderValue>) -> String {
 }
 
 /// The innermost error says what happened; the outer ones say that something did.
-fn root_cause(error: &reqwest::Error) -> String {
+pub(crate) fn root_cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(inner) = cause.source() {
         cause = inner;

@@ -10,6 +10,7 @@
 mod address;
 mod connect;
 mod credential;
+mod download;
 mod error;
 mod github;
 mod gitlab;
@@ -29,6 +30,7 @@ use std::fmt;
 use post::{Amendment, Comment, Dialect, Light, Note, Posted, Rehearsed};
 
 pub use connect::connect;
+pub use download::{DownloadError, download};
 pub use error::{Access, ForgeError, Peer, Reset};
 
 /// A code host, seen from one repository.

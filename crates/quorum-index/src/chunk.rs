@@ -72,6 +72,11 @@ impl<'a> Text<'a> {
         self.bytes.get(at(range.start)..at(range.end)).unwrap_or_default()
     }
 
+    /// A part of the text.
+    pub(crate) fn bytes_at(&self, range: Range<usize>) -> &'a [u8] {
+        self.bytes.get(range).unwrap_or_default()
+    }
+
     /// The line that a byte stands in.
     pub(crate) fn line_of(&self, at: usize) -> u32 {
         let line = self.starts.partition_point(|start| *start <= at);

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, CatalogFile};
 
 /// Files that one import may stand for; more say nothing.
 const MOST: usize = 32;
@@ -13,7 +13,7 @@ const MOST: usize = 32;
 /// The paths of a tree, by the last parts of their names.
 #[derive(Debug)]
 pub(crate) struct Paths {
-    paths: Vec<String>,
+    names: Vec<String>,
     /// By the name without its ending, and by the name of the folder.
     by_stem: HashMap<String, Vec<usize>>,
     by_folder: HashMap<String, Vec<usize>>,
@@ -21,15 +21,15 @@ pub(crate) struct Paths {
 
 impl Paths {
     pub(crate) fn new(catalog: &Catalog) -> Self {
-        let paths: Vec<String> = catalog.files.iter().map(|file| file.shown()).collect();
+        let names: Vec<String> = catalog.files.iter().map(CatalogFile::shown).collect();
         let mut by_stem: HashMap<String, Vec<usize>> = HashMap::new();
         let mut by_folder: HashMap<String, Vec<usize>> = HashMap::new();
-        for (index, path) in paths.iter().enumerate() {
+        for (index, path) in names.iter().enumerate() {
             by_stem.entry(stem(path).to_owned()).or_default().push(index);
             let folder = path.rsplit('/').nth(1).unwrap_or_default();
             by_folder.entry(folder.to_owned()).or_default().push(index);
         }
-        Self { paths, by_stem, by_folder }
+        Self { names, by_stem, by_folder }
     }
 
     /// The files that `module` stands for in the file `from`.
@@ -46,14 +46,14 @@ impl Paths {
             "Ruby" | "Shell" => self.suffix(module),
             _ => Vec::new(),
         };
-        found.retain(|index| self.paths[*index] != from);
+        found.retain(|index| self.names[*index] != from);
         found.truncate(MOST);
         found
     }
 
     /// The name of a file.
     pub(crate) fn name(&self, index: usize) -> &str {
-        self.paths.get(index).map_or("", String::as_str)
+        self.names.get(index).map_or("", String::as_str)
     }
 
     /// Files whose path without its ending is, or ends with, `path`.
@@ -64,7 +64,7 @@ impl Paths {
         let with_ending = wanted.len() < path.len();
         candidates
             .filter(|index| {
-                let found = &self.paths[*index];
+                let found = &self.names[*index];
                 let found = if with_ending && found.ends_with(path) {
                     found
                 } else {
@@ -79,7 +79,7 @@ impl Paths {
     fn relative(&self, folder: &str, module: &str) -> Vec<usize> {
         let Some(wanted) = joined(folder, module) else { return Vec::new() };
         let exact = |index: &usize| {
-            let found = &self.paths[*index];
+            let found = &self.names[*index];
             *found == wanted
                 || without_ending(found) == wanted
                 || without_ending(found) == without_ending(&wanted)
@@ -93,7 +93,7 @@ impl Paths {
         let inside = self.by_folder.get(last).into_iter().flatten().copied();
         inside
             .filter(|index| {
-                let found = without_ending(&self.paths[*index]);
+                let found = without_ending(&self.names[*index]);
                 let entry = ["index", "__init__", "mod"].iter().any(|name| stem(found) == *name);
                 entry && found.rsplit_once('/').is_some_and(|(folder, _)| folder == wanted)
             })
@@ -103,12 +103,12 @@ impl Paths {
     fn include(&self, folder: &str, module: &str) -> Vec<usize> {
         let beside = self.relative(folder, &format!("./{module}"));
         let exact: Vec<usize> =
-            beside.into_iter().filter(|index| self.paths[*index].ends_with(module)).collect();
+            beside.into_iter().filter(|index| self.names[*index].ends_with(module)).collect();
         if !exact.is_empty() {
             return exact;
         }
         let candidates = self.by_stem.get(stem(module)).into_iter().flatten().copied();
-        candidates.filter(|index| ends_with_parts(&self.paths[*index], module)).collect()
+        candidates.filter(|index| ends_with_parts(&self.names[*index], module)).collect()
     }
 
     /// A package of Go is a folder: what follows the name of the repository.
@@ -128,7 +128,7 @@ impl Paths {
         let inside = self.by_folder.get(last).into_iter().flatten().copied();
         inside
             .filter(|index| {
-                let path = &self.paths[*index];
+                let path = &self.names[*index];
                 let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
                 path.ends_with(".go") && ends_with_parts(folder, &wanted)
             })
@@ -144,7 +144,7 @@ impl Paths {
         }
         let found = self.suffix(&rest);
         if !found.is_empty() {
-            return found.into_iter().filter(|index| self.paths[*index].contains(".py")).collect();
+            return found.into_iter().filter(|index| self.names[*index].contains(".py")).collect();
         }
         self.suffix(&format!("{rest}/__init__"))
     }
@@ -164,7 +164,7 @@ impl Paths {
         let inside = self.by_folder.get(last).into_iter().flatten().copied();
         inside
             .filter(|index| {
-                let folder = self.paths[*index].rsplit_once('/').map_or("", |(folder, _)| folder);
+                let folder = self.names[*index].rsplit_once('/').map_or("", |(folder, _)| folder);
                 ends_with_parts(folder, &path)
             })
             .collect()
@@ -196,7 +196,7 @@ impl Paths {
             let mut found = self.suffix(&path);
             found.extend(self.suffix(&format!("{path}/mod")));
             found.retain(|index| {
-                let path = &self.paths[*index];
+                let path = &self.names[*index];
                 path.ends_with(".rs")
                     && match &root {
                         Some(root) => path.starts_with(root.as_str()),
@@ -209,8 +209,8 @@ impl Paths {
         }
         let entry = self.suffix("src/lib");
         let of_crate = |index: &usize| match &root {
-            Some(root) => self.paths[*index] == format!("{root}/src/lib.rs"),
-            None => in_crate(&self.paths[*index], &crate_name),
+            Some(root) => self.names[*index] == format!("{root}/src/lib.rs"),
+            None => in_crate(&self.names[*index], &crate_name),
         };
         entry.into_iter().filter(of_crate).collect()
     }
@@ -262,7 +262,6 @@ fn joined(folder: &str, module: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::CatalogFile;
 
     fn resolve(module: &str, from: &str, language: &str) -> Vec<String> {
         let files = [

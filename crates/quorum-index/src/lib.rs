@@ -14,6 +14,7 @@ mod catalog;
 mod chunk;
 mod counter;
 pub mod cut;
+mod embed;
 mod error;
 mod grep;
 mod imports;
@@ -32,6 +33,7 @@ mod update;
 
 pub use cache::TokenCache;
 pub use counter::Counter;
+pub use embed::{Embedder, Sending, embed};
 pub use error::IndexError;
 pub use grep::{GrepQuery, Pattern, grep};
 pub use index::Index;

@@ -505,6 +505,52 @@ impl Store {
             write_segment(transaction, docs, merged)
         })
     }
+
+    /// Calls `found` with the first doc and the packed vectors of every content that has some.
+    pub(crate) fn each_vectors(
+        &self,
+        model: &str,
+        mut found: impl FnMut(u32, &[u8]),
+    ) -> Result<(), IndexError> {
+        self.read(|connection| {
+            let sql = "SELECT b.first_doc, v.vectors FROM vectors v JOIN blobs b ON b.id = v.blob \
+                       WHERE v.model = ? ORDER BY b.first_doc";
+            let mut statement = connection.prepare_cached(sql)?;
+            let mut rows = statement.query([model])?;
+            while let Some(row) = rows.next()? {
+                found(row.get(0)?, row.get_ref(1)?.as_blob()?);
+            }
+            Ok(())
+        })
+    }
+
+    /// The contents of the present tree that have no vectors of `model`.
+    pub(crate) fn without_vectors(&self, model: &str) -> Result<Vec<(i64, BString)>, IndexError> {
+        self.read(|connection| {
+            let sql = "SELECT blob, min(path) FROM files WHERE blob IS NOT NULL AND blob NOT IN \
+                       (SELECT blob FROM vectors WHERE model = ?) GROUP BY blob ORDER BY 2";
+            let mut statement = connection.prepare(sql)?;
+            let rows = statement.query_map([model], |row| {
+                Ok((row.get(0)?, BString::from(row.get::<_, Vec<u8>>(1)?)))
+            })?;
+            rows.collect()
+        })
+    }
+
+    pub(crate) fn add_vectors(
+        &mut self,
+        model: &str,
+        batch: &[(i64, Vec<u8>)],
+    ) -> Result<(), IndexError> {
+        self.write(|transaction| {
+            let sql = "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)";
+            let mut put = transaction.prepare_cached(sql)?;
+            for (blob, vectors) in batch {
+                put.execute(params![blob, model, vectors])?;
+            }
+            Ok(())
+        })
+    }
 }
 
 fn put_state(transaction: &Transaction<'_>, key: &str, value: &[u8]) -> rusqlite::Result<()> {

@@ -294,15 +294,26 @@ mod tests {
 
     #[tokio::test]
     async fn what_does_not_end_is_ended_with_all_that_it_started() {
-        // The child of the child would go on for a minute and keep the pipe open.
-        let error = run("sh -c 'sleep 61 & sleep 61'", 1).await.unwrap_err();
+        // The child of the child would go on for a minute and keep the pipe open. Its argument
+        // tells it apart from everybody else's.
+        let minute = format!("61.{}", std::process::id());
+        let error = run(&format!("sh -c 'sleep {minute} & sleep {minute}'"), 1).await.unwrap_err();
         assert!(matches!(error, LlmError::TimedOut { .. }), "{error}");
-        let listed = std::fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
-            let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-            line.starts_with(b"sleep\x0061")
-        });
-        // Reaping takes the system a moment; a killed process has no command line any more.
-        assert_eq!(listed.count(), 0);
+        let alive = || {
+            let processes = std::fs::read_dir("/proc").unwrap().flatten();
+            let lines = processes
+                .map(|entry| std::fs::read(entry.path().join("cmdline")).unwrap_or_default());
+            let wanted = format!("sleep\0{minute}");
+            lines.filter(|line| line.starts_with(wanted.as_bytes())).count()
+        };
+        // Killing takes the system a moment; a killed process has no command line any more.
+        for _ in 0..100 {
+            if alive() == 0 {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("{} processes go on", alive());
     }
 
     #[tokio::test]

@@ -52,6 +52,10 @@ pub struct Config {
     pub capabilities: BTreeMap<String, Capability>,
     /// The code host that `--pr` asks.
     pub forge: ForgeConfig,
+    /// Where advisories come from.
+    pub advisories: AdvisoriesConfig,
+    /// The model that search by meaning uses; without one, search is by words.
+    pub embeddings: EmbeddingsConfig,
 }
 
 impl Default for Config {
@@ -75,6 +79,8 @@ impl Default for Config {
             models: BTreeMap::new(),
             capabilities: BTreeMap::new(),
             forge: ForgeConfig::default(),
+            advisories: AdvisoriesConfig::default(),
+            embeddings: EmbeddingsConfig::default(),
         }
     }
 }
@@ -386,6 +392,14 @@ pub struct Capability {
     pub fallback: Vec<String>,
 }
 
+/// Where advisories come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AdvisoriesConfig {
+    /// The address below which each ecosystem has its `all.zip`.
+    pub url: Option<String>,
+}
+
 /// The code host that `--pr` asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -398,6 +412,19 @@ pub struct ForgeConfig {
     pub repository: Option<String>,
     /// The remote to take it from.
     pub remote: Option<String>,
+}
+
+/// The model that search by meaning uses.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EmbeddingsConfig {
+    /// A folder with a static model in the format of `Model2Vec`; it needs no network.
+    pub model_dir: Option<String>,
+    /// An endpoint that speaks the protocol of `/v1/embeddings`, such as `https://api.openai.com/v1`.
+    /// It is sent the text of the repository, without secrets, and the key in `OPENAI_API_KEY`.
+    pub url: Option<String>,
+    /// The endpoint's model.
+    pub model: Option<String>,
 }
 
 /// Which interface a code host speaks.

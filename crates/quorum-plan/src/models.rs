@@ -17,7 +17,17 @@ const UNKNOWN_WINDOW: u64 = 128_000;
 pub const BUILTIN: &str = "builtin";
 
 /// Providers that Quorum can speak to.
-const PROVIDERS: [&str; 6] = [BUILTIN, "anthropic", "openai", "gemini", "command", "replay"];
+const PROVIDERS: [&str; 9] = [
+    BUILTIN,
+    "anthropic",
+    "openai",
+    "openai-responses",
+    "gemini",
+    "azure",
+    "ollama",
+    "openrouter",
+    "command",
+];
 
 const EMBEDDED: &str = include_str!("../models.toml");
 

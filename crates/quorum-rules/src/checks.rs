@@ -2,9 +2,11 @@
 
 mod api;
 mod conflict;
+pub(crate) mod dependencies;
 mod docs;
 mod facts;
 mod functions;
+mod infra;
 mod language;
 mod quality;
 mod rule;
@@ -12,6 +14,7 @@ mod search;
 pub(crate) mod secrets;
 mod syntax;
 mod tests_in_code;
+mod text;
 
 use quorum_model::scope::Flag;
 
@@ -24,8 +27,21 @@ use crate::source::{LineSet, ParsedFile, Sources};
 pub(crate) type Check = fn(&ParsedFile, &mut Vec<RuleFinding>);
 
 /// Every check; each decides for itself whether a file is its business.
-pub(crate) const ALL: &[Check] =
-    &[conflict::check, quality::check, language::check, docs::check, secrets::check];
+pub(crate) const ALL: &[Check] = &[
+    conflict::check,
+    quality::check,
+    language::check,
+    docs::check,
+    secrets::check,
+    text::check,
+    infra::check,
+];
+
+/// Looks at one file with the repository around it.
+pub(crate) type AroundCheck = fn(&ParsedFile, &dyn Sources, &mut Vec<RuleFinding>);
+
+/// Every check that reads more than the file itself.
+pub(crate) const AROUND: &[AroundCheck] = &[dependencies::check];
 
 /// Looks at what was kept of all files and adds what only the whole change shows.
 pub(crate) type ChangeCheck = fn(&[FileFacts], &dyn Sources, &mut Vec<RuleFinding>);

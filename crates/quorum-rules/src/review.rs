@@ -109,16 +109,19 @@ struct FileReview {
     notes: Vec<Note>,
 }
 
-fn review_file(rules: &RuleSet, file: &ParsedFile, _sources: &dyn Sources) -> FileReview {
+fn review_file(rules: &RuleSet, file: &ParsedFile, sources: &dyn Sources) -> FileReview {
     let (mut findings, exhausted) = examine(rules, file);
     for check in checks::ALL {
         check(file, &mut findings);
+    }
+    for check in checks::AROUND {
+        check(file, sources, &mut findings);
     }
     findings.retain(|found| found.caused || concerns_change(file, found));
     let findings = most_specific(rules, findings);
     let findings = Suppressions::read(file.text()).apply(findings, file.path());
     let note = |cause: String| Note { file: file.path().to_owned(), cause };
-    let mut notes = Vec::new();
+    let mut notes = checks::dependencies::notes(file, sources);
     if let Some(failure) = &file.failure {
         notes.push(note(format!("searched as text only: {failure}")));
     }

@@ -235,6 +235,10 @@ pub struct CallShape {
     pub file_has: Option<String>,
     /// What the text of the whole file must not match.
     pub file_lacks: Option<String>,
+    /// What the text of the enclosing function must match.
+    pub near_has: Option<String>,
+    /// What the text of the enclosing function must not match.
+    pub near_lacks: Option<String>,
     /// What the name of the enclosing function, or of what the result is called, must match.
     pub used_as: Option<String>,
     /// What neither of them may match.
@@ -258,6 +262,8 @@ pub struct ValueTest {
     pub matches: Option<String>,
     /// What a value that is known must not match; a value that is not known passes.
     pub not_matches: Option<String>,
+    /// What the constant text at the start of a value must match, where the rest is not constant.
+    pub begins: Option<String>,
     /// What the argument's own text must match.
     pub text: Option<String>,
     /// Whether the value is known.

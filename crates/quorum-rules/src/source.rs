@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use quorum_advisories::Database;
 use quorum_model::scope::FileEntry;
 use quorum_syntax::{Lang, ParseError, Tree};
 
@@ -20,6 +21,10 @@ pub trait Sources: Sync {
     fn read(&self, path: &str, side: Side) -> Option<Arc<str>>;
     /// The paths of all files at the head revision, sorted; empty where only a diff is known.
     fn paths(&self) -> &[String];
+    /// The advisories that the user imported.
+    fn advisories(&self) -> Option<&Database> {
+        None
+    }
 }
 
 /// One file of the change with its text on both sides.

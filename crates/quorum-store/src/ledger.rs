@@ -16,7 +16,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use crate::database::{Database, from_column, to_column};
 use crate::error::StoreError;
 use dismissal::{Dismissal, Dismissals};
-use judge::{Entry, Judgement, Review, fingerprints, judge};
+use judge::{Entry, Judgement, Review, Texts, fingerprints, judge};
 use region::Anchors;
 
 /// The ledger of a repository.
@@ -55,15 +55,23 @@ impl Ledger {
 
     /// Records a review and what was said to it. Recording it again changes nothing.
     pub fn record(&mut self, review: &Review<'_>, judgement: &Judgement) -> Result<(), StoreError> {
+        // Nobody else writes while this does, so files are read before.
+        let mut texts = Texts::new(review.text);
+        let anchors: Vec<Anchors> = review
+            .findings
+            .iter()
+            .map(|finding| {
+                let end = finding.end_line.max(finding.line);
+                let lines = texts.lines(&finding.file);
+                lines.map(|lines| Anchors::around(lines, finding.line, end)).unwrap_or_default()
+            })
+            .collect();
         self.database.write(|transaction| {
-            for (finding, judged) in review.findings.iter().zip(&judgement.findings) {
-                let text = (review.text)(&finding.file);
-                let anchors = text.map(|text| {
-                    Anchors::around(&text, finding.line, finding.end_line.max(finding.line))
-                });
+            let findings = review.findings.iter().zip(&judgement.findings).zip(&anchors);
+            for ((finding, judged), anchors) in findings {
                 let mut finding = finding.clone();
                 finding.state = judged.state;
-                put(transaction, review.run, &finding, &anchors.unwrap_or_default(), judged.entry)?;
+                put(transaction, review.run, &finding, anchors, judged.entry)?;
             }
             let mut resolve = transaction.prepare_cached(
                 "UPDATE entries SET resolved_run = ?2 WHERE id = ?1 AND resolved_run IS NULL",

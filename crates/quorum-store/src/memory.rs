@@ -105,6 +105,13 @@ impl Memories {
         result: &ReviewResult,
         now: Timestamp,
     ) -> Result<String, StoreError> {
+        let earlier = format!("Run {}:%", result.run);
+        // A run that is decided again has one memory, of its last decision.
+        self.database.write(|transaction| {
+            let sql = "DELETE FROM memories WHERE source = ?1 AND content LIKE ?2";
+            transaction.execute(sql, params![to_column(&Source::Review)?, earlier])?;
+            Ok(())
+        })?;
         self.put(&of_review(scope, result), Source::Review, now)
     }
 

@@ -74,9 +74,15 @@ impl Run {
             fs::create_dir_all(folder).map_err(StoreError::io("making", folder))?;
             whole::sweep(folder);
         }
-        let plan = read_json(&layout.plan())?;
+        let plan: Plan = read_json(&layout.plan())?;
         let (journal, reading) = Journal::reopen(&layout.journal(), clock.clone())?;
-        journal.append(&Event::RunResumed)?;
+        // It may have been killed before it had said a word.
+        let first = if reading.records.is_empty() {
+            Event::RunStarted { run: id.to_string(), label: plan.scope.label.clone() }
+        } else {
+            Event::RunResumed
+        };
+        journal.append(&first)?;
         let before = RunState::of(reading);
         Ok(Self { id, layout, clock, journal, plan, before, _lock: lock })
     }

@@ -52,25 +52,25 @@ pub(crate) fn file(
     }
 }
 
+/// How much there is, and how much of it is bad. The rest is in the index.
 fn summary(outcome: &AgentOutcome) -> String {
     let counts = Counts::of(outcome.findings.iter().map(|finding| finding.severity));
-    let parts = [
-        (counts.critical, "critical"),
-        (counts.high, "high"),
-        (counts.medium, "medium"),
-        (counts.low, "low"),
-    ];
-    let parts: Vec<String> = parts
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, name)| format!("{count} {name}"))
-        .collect();
-    let found = if parts.is_empty() { "no findings".to_owned() } else { parts.join(", ") };
-    match outcome.status {
-        OutcomeStatus::Completed => found,
-        OutcomeStatus::Partial => format!("{found}; partial"),
-        OutcomeStatus::Failed => format!("{found}; failed"),
+    let mut summary = match outcome.findings.len() {
+        0 => "no findings".to_owned(),
+        1 => "1 finding".to_owned(),
+        count => format!("{count} findings"),
+    };
+    for (count, name) in [(counts.critical, "critical"), (counts.high, "high")] {
+        if count > 0 {
+            summary.extend([", ", &count.to_string(), " ", name]);
+        }
     }
+    match outcome.status {
+        OutcomeStatus::Completed => {}
+        OutcomeStatus::Partial => summary.push_str("; partial"),
+        OutcomeStatus::Failed => summary.push_str("; failed"),
+    }
+    summary
 }
 
 /// How many agents have each status, such as `3 CLEAN, 1 NEEDS_ATTENTION`.

@@ -58,7 +58,7 @@ pub(crate) enum Command {
     Review(ReviewArgs),
     /// Say what a review would look at, who would do it, and what it could cost; send nothing
     #[command(after_help = SCOPE_HELP)]
-    Plan(ChangeArgs),
+    Plan(PlanArgs),
     /// Say whether files fit one request to a model, and split them where not
     #[command(after_help = "\
 Of the model's window, 2,000 tokens go to the system prompt, 1,500 to the plan, 4,000 to SOPs, 6,400 to
@@ -119,6 +119,16 @@ Examples:
     Rules(RulesArgs),
     /// Show, check or start the configuration
     Config(ConfigArgs),
+    /// Keep the advisories that dependencies are compared with
+    #[command(after_help = "\
+The vulnerability reviewer compares manifests and lock files with these, offline. They are kept once for
+all repositories, in the user's cache folder.
+
+Examples:
+  quorum advisories import ~/Downloads/all.zip     an ecosystem's archive of OSV records, or a folder
+  quorum advisories update                         from advisories.url of your own quorum.toml
+  quorum advisories status")]
+    Advisories(AdvisoriesArgs),
     /// Measure the embedded reviewers on labelled code, or their noise on a repository's commits
     #[command(after_help = "\
 Labels, as they stand in public corpora:
@@ -193,6 +203,14 @@ Examples:
     Memory(MemoryArgs),
     /// Set a finding aside, with a reason
     Dismiss(DismissArgs),
+    /// Check what a review depends on, and say what to do
+    Doctor,
+    /// Write the manual pages to a folder
+    #[command(hide = true)]
+    Man {
+        /// The folder, such as `man/man1`
+        folder: PathBuf,
+    },
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -327,6 +345,15 @@ pub(crate) struct OutputArgs {
 pub(crate) enum Format {
     Terminal,
     Json,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+    /// Write every request that a provider's reviewers would send first into this folder, to read
+    #[arg(long, value_name = "DIR")]
+    pub(crate) prompts: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -598,6 +625,36 @@ pub(crate) enum RulesAction {
     Test {
         /// Rule files; without any, all embedded rules and the team's own
         files: Vec<PathBuf>,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AdvisoriesArgs {
+    #[command(subcommand)]
+    pub(crate) action: AdvisoriesAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AdvisoriesAction {
+    /// Take in advisories in OSV form from folders, zip archives or files
+    Import {
+        /// Where they are
+        #[arg(required = true, value_name = "DIR|ZIP")]
+        from: Vec<PathBuf>,
+    },
+    /// Fetch the advisories of all ecosystems, or of those that are named
+    Update {
+        /// The address below which each ecosystem has its all.zip; default: advisories.url
+        #[arg(long)]
+        url: Option<String>,
+        /// Such as npm, go or maven; `status` lists those that there are
+        #[arg(value_name = "ECOSYSTEM")]
+        ecosystems: Vec<String>,
+    },
+    /// Say what there is, and of which day
+    Status {
         #[command(flatten)]
         output: OutputArgs,
     },

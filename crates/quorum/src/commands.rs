@@ -1,13 +1,16 @@
 //! One module for each command.
 
+pub(crate) mod advisories;
 mod agents;
 mod config;
 mod dismiss;
+mod doctor;
 pub(crate) mod eval;
 mod index;
 mod ingest;
+mod man;
 mod memory;
-mod plan;
+pub(crate) mod plan;
 mod post;
 pub(crate) mod replay;
 mod report;
@@ -47,6 +50,7 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Agents(arguments) => agents::run(cli, arguments),
         Command::Rules(arguments) => rules::run(cli, arguments),
         Command::Config(arguments) => config::run(cli, arguments),
+        Command::Advisories(arguments) => advisories::run(cli, arguments),
         Command::Eval(arguments) => eval::run(cli, arguments),
         Command::Verdicts(arguments) => verdicts::run(cli, arguments),
         Command::Show(arguments) => show::run(cli, arguments),
@@ -58,6 +62,8 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Post(arguments) => post::run(cli, arguments),
         Command::Memory(arguments) => memory::run(cli, arguments),
         Command::Dismiss(arguments) => dismiss::run(cli, arguments),
+        Command::Doctor => doctor::run(cli),
+        Command::Man { folder } => man::run(folder),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "quorum", &mut script);

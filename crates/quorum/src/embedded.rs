@@ -1,10 +1,13 @@
 //! The embedded reviewers on the files of a plan.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use indicatif::ProgressBar;
-use quorum_dispatch::Reviewed;
+use quorum_advisories::Database;
+use quorum_dispatch::{BUILTIN, Reviewed};
+use quorum_model::finding::AgentFinding;
+use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
 use quorum_model::scope::{FileEntry, Flag};
 use quorum_rules::{LineSet, RuleSet, Side, SourceFile, Sources};
@@ -13,6 +16,7 @@ use quorum_scope::files::RawFile;
 use quorum_scope::snapshot::Snapshot;
 use quorum_scope::versions;
 
+use crate::commands::advisories;
 use crate::failure::Failure;
 use crate::workspace::Workspace;
 
@@ -34,7 +38,8 @@ pub(crate) fn review(
     };
     let repository = workspace.repository.as_ref();
     let contents = Contents::new(repository);
-    let around = Around(Snapshot::new(repository, &workspace.target));
+    let snapshot = Snapshot::new(repository, &workspace.target);
+    let around = Around { snapshot, advisories: advisories::open()? };
     let unread = Mutex::new(BTreeSet::new());
     let load = |number: usize| {
         let (entry, raw) = (plan.scope.files.get(number)?, files.get(number)?);
@@ -52,6 +57,28 @@ pub(crate) fn review(
     let review = quorum_rules::review_with(rules, files.len(), &load, &around);
     let unread = unread.into_inner().unwrap_or_default();
     Ok(quorum_dispatch::outcomes(run, plan, review, &unread))
+}
+
+/// What the embedded rules found for each agent, whatever does its work: outcomes of those that rules
+/// do the work of, and findings for the others.
+pub(crate) fn review_all(
+    run: &str,
+    plan: &Plan,
+    files: &[RawFile],
+    workspace: &Workspace,
+    bar: &ProgressBar,
+) -> Result<(Reviewed, BTreeMap<String, Vec<AgentFinding>>), Failure> {
+    let mut by_rules = plan.clone();
+    for agent in &mut by_rules.agents {
+        BUILTIN.clone_into(&mut agent.engine);
+    }
+    let reviewed = review(run, &by_rules, files, workspace, bar)?;
+    let is_builtin = |outcome: &AgentOutcome| {
+        plan.agents.iter().any(|agent| agent.name == outcome.agent && agent.engine == BUILTIN)
+    };
+    let (outcomes, beside): (Vec<_>, Vec<_>) = reviewed.outcomes.into_iter().partition(is_builtin);
+    let beside = beside.into_iter().map(|outcome| (outcome.agent, outcome.findings)).collect();
+    Ok((Reviewed { outcomes, hints: reviewed.hints }, beside))
 }
 
 /// The file as the rules read it; absent where there is no text.
@@ -72,17 +99,24 @@ fn source(entry: &FileEntry, raw: &RawFile, content: Content) -> Option<SourceFi
 }
 
 /// The repository around the change.
-struct Around(Snapshot);
+struct Around {
+    snapshot: Snapshot,
+    advisories: Option<Database>,
+}
 
 impl Sources for Around {
     fn read(&self, path: &str, side: Side) -> Option<Arc<str>> {
         match side {
-            Side::Head => self.0.head(path),
-            Side::Base => self.0.base(path),
+            Side::Head => self.snapshot.head(path),
+            Side::Base => self.snapshot.base(path),
         }
     }
 
     fn paths(&self) -> &[String] {
-        self.0.paths()
+        self.snapshot.paths()
+    }
+
+    fn advisories(&self) -> Option<&Database> {
+        self.advisories.as_ref()
     }
 }

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+use quorum_advisories::AdvisoryError;
 use quorum_config::ConfigError;
 use quorum_consensus::ConsensusError;
 use quorum_forge::ForgeError;
@@ -27,11 +28,17 @@ impl Failure {
         Self { message: message.into(), hint: None, quiet: false }
     }
 
+    /// What to do about it.
+    pub(crate) fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
+    /// What is wrong.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
@@ -94,6 +101,12 @@ impl From<ConfigError> for Failure {
 
 impl From<ForgeError> for Failure {
     fn from(error: ForgeError) -> Self {
+        Self { message: error.to_string(), hint: error.hint(), quiet: false }
+    }
+}
+
+impl From<AdvisoryError> for Failure {
+    fn from(error: AdvisoryError) -> Self {
         Self { message: error.to_string(), hint: error.hint(), quiet: false }
     }
 }

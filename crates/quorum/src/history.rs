@@ -20,6 +20,13 @@ use crate::workspace::Workspace;
 
 type Decide<'a> = dyn Fn(&[AgentOutcome]) -> Result<ReviewResult, Failure> + 'a;
 
+/// A review that is decided, with what the agents returned and counts.
+#[derive(Debug)]
+pub(crate) struct Settled {
+    pub(crate) result: ReviewResult,
+    pub(crate) outcomes: Vec<AgentOutcome>,
+}
+
 /// Decides a review, without what was set aside, and says of each finding where it stands. A ledger
 /// that cannot be used sets nothing aside; the result says so.
 pub(crate) fn settle(
@@ -28,9 +35,10 @@ pub(crate) fn settle(
     workspace: &Workspace,
     outcomes: &[AgentOutcome],
     decide: &Decide<'_>,
-) -> Result<ReviewResult, Failure> {
+) -> Result<Settled, Failure> {
     let first = decide(outcomes)?;
-    let Some(root) = recorder.root() else { return Ok(first) };
+    let as_it_is = |result| Settled { result, outcomes: outcomes.to_vec() };
+    let Some(root) = recorder.root() else { return Ok(as_it_is(first)) };
     let shared = workspace.policy().dismissals()?;
     let snapshot = Snapshot::new(workspace.repository.as_ref(), &workspace.target);
     let text = |path: &str| snapshot.head(path).map(|text| text.to_string());
@@ -49,16 +57,16 @@ pub(crate) fn settle(
     let looked_up = look_up(root, workspace, &review, shared);
     let (mut ledger, judgement, round) = match looked_up {
         Ok(found) => found,
-        Err(error) => return Ok(without_a_past(first, &error)),
+        Err(error) => return Ok(as_it_is(without_a_past(first, &error))),
     };
-    let mut result = apply(&first, &judgement, &round, outcomes, decide)?;
+    let Settled { mut result, outcomes } = apply(&first, &judgement, &round, outcomes, decide)?;
     let recorded = ledger.record(&review, &judgement).and_then(|()| {
         Memories::open(root)?.record_review(&plan.scope.label, &result, now).map(drop)
     });
     if let Err(error) = recorded {
         result = without_a_past(result, &error);
     }
-    Ok(result)
+    Ok(Settled { result, outcomes })
 }
 
 /// Which round of reviews this is, and what changed since the one before.
@@ -98,7 +106,7 @@ fn apply(
     round: &Round,
     outcomes: &[AgentOutcome],
     decide: &Decide<'_>,
-) -> Result<ReviewResult, Failure> {
+) -> Result<Settled, Failure> {
     let judged = || first.findings.iter().zip(&judgement.findings);
     let dismissed: Vec<&Finding> = judged()
         .filter(|(_, judged)| judged.state == FindingState::Dismissed)
@@ -109,12 +117,9 @@ fn apply(
         .map(|(finding, _)| finding)
         .filter(|finding| converge::is_held_back(finding, round.number, round.touched.as_ref()))
         .collect();
-    let mut result = if dismissed.is_empty() && held_back.is_empty() {
-        first.clone()
-    } else {
-        let aside: Vec<&Finding> = dismissed.iter().chain(&held_back).copied().collect();
-        decide(&without(outcomes, &aside))?
-    };
+    let aside: Vec<&Finding> = dismissed.iter().chain(&held_back).copied().collect();
+    let outcomes = without(outcomes, &aside);
+    let mut result = if aside.is_empty() { first.clone() } else { decide(&outcomes)? };
     for finding in &mut result.findings {
         let before = judged().find(|(other, _)| other.fingerprint == finding.fingerprint);
         if let Some((_, judged)) = before {
@@ -137,7 +142,7 @@ fn apply(
         .map(|(number, finding)| Finding { id: format!("H-{number:03}"), ..finding })
         .collect();
     converge::changed_first(&mut result.history);
-    Ok(result)
+    Ok(Settled { result, outcomes })
 }
 
 /// What the agents returned, without the findings that went into `aside`.

@@ -2,11 +2,12 @@
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 use bstr::{BStr, BString};
-use quorum_index::{Counter, Index, IndexError, Step, Update};
+use quorum_index::{Counter, Embedder, Index, IndexError, Sending, Step, Update};
 use quorum_model::config::Config;
 use quorum_model::symbol::IndexReport;
 use quorum_scope::ScopeError;
@@ -18,6 +19,7 @@ use quorum_store::Folder;
 use crate::cli::Cli;
 use crate::failure::Failure;
 use crate::policy::Policy;
+use crate::render::style;
 use crate::tree::{Head, WorkTree};
 use crate::{progress, workspace};
 
@@ -90,6 +92,14 @@ impl Place {
         parts.join("/")
     }
 
+    /// Tells the user what should be known and is no reason to stop.
+    pub(crate) fn warn(&self, text: &str) {
+        if !self.quiet {
+            // There is nowhere left to report that standard error is gone.
+            drop(writeln!(anstream::stderr(), "{}", style::warning(text)));
+        }
+    }
+
     /// The files and what they are, read once.
     pub(crate) fn tree(&self) -> Result<&WorkTree, Failure> {
         if let Some(tree) = self.tree.get() {
@@ -136,9 +146,30 @@ impl Place {
             now: SystemTime::now(),
             watch: &watch,
         };
-        let report = quorum_index::update(&update);
+        let report = quorum_index::update(&update).map(|report| self.embed(report, &watch));
         bar.finish_and_clear();
         Ok(report?)
+    }
+
+    /// Gives new contents their vectors. Without them search goes on by words, so that a model which
+    /// does not answer is a warning.
+    fn embed(&self, mut report: IndexReport, watch: &(dyn Fn(Step) + Sync)) -> IndexReport {
+        let done = self.embedder().and_then(|embedder| match embedder {
+            Some(embedder) => quorum_index::embed(&self.folder(), &self.root, &embedder, watch),
+            None => Ok(0),
+        });
+        match done {
+            Ok(embedded) => report.embedded = embedded,
+            Err(error) => report.warnings.push(error.to_string()),
+        }
+        report
+    }
+
+    /// The model for search by meaning, where one is configured.
+    pub(crate) fn embedder(&self) -> Result<Option<Embedder>, IndexError> {
+        let key = std::env::var("OPENAI_API_KEY").ok();
+        let sending = Sending { key: key.as_deref(), redact: quorum_rules::secrets::redact };
+        Embedder::open(&self.config.embeddings, Some(sending))
     }
 
     fn only(&self, which: Which<'_>) -> Result<Option<Admits>, Failure> {

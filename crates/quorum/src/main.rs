@@ -12,6 +12,7 @@ mod gather;
 mod history;
 mod indexing;
 mod kept;
+mod models;
 mod output;
 mod policy;
 mod progress;

@@ -76,6 +76,11 @@ pub(crate) fn json(value: &impl Serialize, file: Option<&Path>) -> Result<(), Fa
     }
 }
 
+/// Says something on standard error; where nobody can hear it, nothing is lost.
+pub(crate) fn notice(text: &str) {
+    drop(writeln!(io::stderr().lock(), "{text}"));
+}
+
 fn to_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,

@@ -80,6 +80,24 @@ impl Recorder {
         left
     }
 
+    /// The run, where it is recorded.
+    pub(crate) fn run(&self) -> Option<&Run> {
+        self.run.as_ref()
+    }
+
+    /// What the fences around code follow from: random, and the same when the run goes on.
+    pub(crate) fn fence(&self) -> Result<String, StoreError> {
+        const FILE: &str = "fence";
+        let fresh = || uuid::Uuid::now_v7().simple().to_string();
+        let Some(run) = &self.run else { return Ok(fresh()) };
+        if let Ok(kept) = std::fs::read_to_string(run.directory().join(FILE)) {
+            return Ok(kept);
+        }
+        let fence = fresh();
+        run.write(FILE, fence.as_bytes())?;
+        Ok(fence)
+    }
+
     /// The run's id.
     pub(crate) fn id(&self) -> &str {
         self.run.as_ref().map_or(UNRECORDED, Run::id)

@@ -25,8 +25,11 @@ use super::tools::Lookup;
 /// A review by language models: what is reviewed, by whom, with what.
 #[derive(Clone, Copy)]
 pub struct LlmReview<'a> {
-    /// The run's id; the fences around the code follow from it.
+    /// The run's id.
     pub run: &'a str,
+    /// What the fences around the code follow from: the same for a run that goes on, and nothing that
+    /// somebody who wrote the change can know.
+    pub fence: &'a str,
     /// What was decided before.
     pub plan: &'a Plan,
     /// The agents' definitions.

@@ -62,9 +62,8 @@ pub(crate) struct Prompts {
 }
 
 impl Prompts {
-    /// The prompts of a run. Nobody who wrote the change can know the nonce: it follows from the id
-    /// that the run got after that.
-    pub(crate) fn new(run: &str) -> Self {
+    /// The prompts of a run, whose fences follow from `fence`.
+    pub(crate) fn new(fence: &str) -> Self {
         let mut environment = Environment::new();
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
         let templates = [
@@ -79,7 +78,7 @@ impl Prompts {
             drop(environment.add_template(name, source));
         }
         let nonce =
-            blake3::hash(format!("quorum fence {run}").as_bytes()).to_hex()[..12].to_owned();
+            blake3::hash(format!("quorum fence {fence}").as_bytes()).to_hex()[..12].to_owned();
         Self { environment, nonce }
     }
 

@@ -189,6 +189,7 @@ impl Bench {
         let paths = vec!["around.rs".to_owned()];
         let review = LlmReview {
             run: "run-1",
+            fence: "fence-1",
             plan: &plan,
             agents: &agents,
             engines: &engines,

@@ -14,7 +14,7 @@ use quorum_model::symbol::IndexReport;
 
 /// A folder of its own for a test.
 pub(crate) struct Folder {
-    _folder: tempfile::TempDir,
+    _kept: tempfile::TempDir,
     root: PathBuf,
     index: PathBuf,
 }
@@ -25,7 +25,7 @@ impl Folder {
         let root = folder.path().join("tree");
         let index = folder.path().join("index");
         fs::create_dir_all(&root).expect("a tree");
-        Self { _folder: folder, root, index }
+        Self { _kept: folder, root, index }
     }
 
     pub(crate) fn root(&self) -> &Path {

@@ -11,6 +11,7 @@ use quorum_model::config::Tokenizer;
 use crate::folder::Folder;
 
 /// Everything that an index answers, as text.
+#[expect(clippy::format_push_string, reason = "a test reads better so")]
 fn answers(index: &Index) -> String {
     let paths: Vec<String> = index.paths().collect();
     let mut said = format!("{paths:#?}\n");

@@ -9,7 +9,7 @@ use super::eval::joined_path;
 use super::ir::{Call, Expr, ExprKind, Function, Span};
 use super::machine::{Machine, origin};
 use super::sink::text_of;
-use super::value::{ALL_HARMS, Closure, Taint, Value};
+use super::value::{ALL_HARMS, Closure, NUMBER, Taint, Value};
 
 /// What a call is given.
 #[derive(Debug)]
@@ -352,14 +352,14 @@ impl<'a> Machine<'a> {
         });
         if let Some(&harms) = self.tables.models.cleans.first(path) {
             if harms == ALL_HARMS {
-                return Value::default();
+                return Value::at(NUMBER);
             }
             let taint = Taint::worse(Option::as_ref(&from_args), given.this.any_taint().as_ref());
             return Value::tainted(taint.map(|taint| taint.cleaned(harms)));
         }
         let lower = name.to_ascii_lowercase();
         if gives_no_text(&lower) {
-            return Value::default();
+            return Value::at(NUMBER);
         }
         if let Some(taint) = &callee.taint {
             // A method of something that came from outside, or a source itself.
@@ -368,6 +368,17 @@ impl<'a> Machine<'a> {
         let from_this = given.this.any_taint();
         if from_this.is_some() && !call.new {
             return Value::tainted(from_this);
+        }
+        if let Some(text) = formatted(&lower, given) {
+            return Value { taint: from_args, ..text };
+        }
+        let plain = |(_, value): &(Option<Rc<str>>, Value)| value.is_plain();
+        if from_args.is_none()
+            && !given.args.is_empty()
+            && given.args.iter().all(plain)
+            && converts(&lower)
+        {
+            return Value::at(NUMBER);
         }
         let Some(taint) = from_args else { return Value::default() };
         if cleans_by_name(&lower) {
@@ -383,6 +394,21 @@ impl<'a> Machine<'a> {
         }
         Value::tainted(Some(taint.doubted(if looks_up(&lower) { 0.35 } else { 0.65 })))
     }
+}
+
+/// Text made by a format: its constant start, or all of it where nothing unknown is put in.
+fn formatted(name: &str, given: &Given<'_>) -> Option<Value> {
+    if !(name.contains("format") || name.contains("sprint")) {
+        return None;
+    }
+    let (_, first) = given.args.first()?;
+    let format = first.as_text()?;
+    let end = format.find(['%', '{']).unwrap_or(format.len());
+    if given.args.iter().skip(1).all(|(_, value)| value.is_plain()) {
+        return Some(Value::text(format));
+    }
+    let prefix = (end > 0).then(|| Rc::from(&format[..end]));
+    Some(Value { prefix, ..Value::default() })
 }
 
 /// `name.method` for a variable whose value has another path.
@@ -483,6 +509,14 @@ fn gives_no_text(name: &str) -> bool {
     ) || name.starts_with("is_")
         || name.starts_with("has_")
         || (name.starts_with("parse") && (name.ends_with("int") || name.ends_with("float")))
+}
+
+/// Names that turn a number into text.
+fn converts(name: &str) -> bool {
+    matches!(
+        name,
+        "str" | "itoa" | "tostring" | "string" | "valueof" | "formatint" | "to_s" | "repr"
+    )
 }
 
 /// Names that promise to make something harmless.

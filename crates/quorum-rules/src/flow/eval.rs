@@ -184,6 +184,7 @@ impl Machine<'_> {
         );
         if numeric {
             value.taint = None;
+            value.path = Some(Rc::from(super::value::NUMBER));
         } else if value.constant.is_none() && value.function.is_none() {
             let plain =
                 matches!(&**ty, "String" | "string" | "str" | "Object" | "object" | "unknown");
@@ -249,8 +250,10 @@ impl Machine<'_> {
         let path = joined_path(object, name);
         let count =
             matches!(&**name, "length" | "size" | "Length" | "Count" | "status" | "statusCode");
-        let taint = if count { None } else { object.taint.clone() };
-        let taint = taint.or_else(|| self.source_at(&path, span));
+        if count {
+            return Value::at(super::value::NUMBER);
+        }
+        let taint = self.source_at(&path, span).or_else(|| object.taint.clone());
         Value { taint, path: Some(path), ..Value::default() }
     }
 
@@ -392,6 +395,7 @@ pub(super) fn joined(parts: &[Value]) -> Value {
         taint = Taint::worse(Option::as_ref(&taint), part.any_taint().as_ref());
         match part.printed() {
             Some(printed) if known && text.len() + printed.len() < LONG => text.push_str(&printed),
+            None if known && part.is_plain() => text.push('0'),
             _ => {
                 if known && let Some(prefix) = &part.prefix {
                     text.push_str(prefix);

@@ -43,7 +43,8 @@ impl<'s> Lowerer<'s> {
     }
 
     fn name(&self, node: Node<'_>) -> Rc<str> {
-        Rc::from(self.text(node).trim_start_matches('$'))
+        let text = self.text(node);
+        Rc::from(if self.lang == Lang::Php { text.trim_start_matches('$') } else { text })
     }
 
     fn span(node: Node<'_>) -> Span {

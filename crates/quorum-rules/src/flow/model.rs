@@ -39,6 +39,9 @@ struct SourceEntry {
     /// The harms that it can do; all, where none is named.
     #[serde(default)]
     only: Vec<String>,
+    /// Harms that it cannot do.
+    #[serde(default)]
+    except: Vec<String>,
 }
 
 fn full() -> f64 {
@@ -178,6 +181,7 @@ impl ModelFile {
     pub(super) fn fill(self, models: &mut Models) -> Result<(), String> {
         for entry in self.source {
             let clean = if entry.only.is_empty() { 0 } else { !harms(&entry.only) };
+            let clean = clean | harms(&entry.except);
             let source = SourceModel { note: entry.note.into(), strength: entry.strength, clean };
             for path in &entry.path {
                 models.sources.insert(path, source.clone());

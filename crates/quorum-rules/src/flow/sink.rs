@@ -110,6 +110,7 @@ impl Machine<'_> {
             || !rule.values.iter().all(|test| holds(test, given, true))
             || rule.unless.iter().any(|test| holds(test, given, false))
             || !self.used_well(rule)
+            || !self.stands_well(rule)
         {
             return;
         }
@@ -132,6 +133,19 @@ impl Machine<'_> {
             let confidence = confidence * taint.source.strength * taint.certainty;
             self.hit(number, span, confidence, Some(taint));
         }
+    }
+
+    /// What else the function around a call does.
+    fn stands_well(&self, rule: &CallRule) -> bool {
+        if rule.near_has.is_none() && rule.near_lacks.is_none() {
+            return true;
+        }
+        let near = self.stack.last().map_or(self.text, |function| {
+            let (start, end) = (function.span.start as usize, function.span.end as usize);
+            self.text.get(start..end).unwrap_or(self.text)
+        });
+        rule.near_has.as_ref().is_none_or(|regex| regex.is_match(near))
+            && rule.near_lacks.as_ref().is_none_or(|regex| !regex.is_match(near))
     }
 
     /// What the result is called, or the function around it, can tell what it is for.
@@ -233,6 +247,10 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
             && test.test.below.is_none_or(|limit| match &value.constant {
                 Some(super::ir::Const::Int(number)) => *number < limit,
                 _ => false,
+            })
+            && test.begins.as_ref().is_none_or(|regex| {
+                value.constant.is_none()
+                    && value.prefix.as_deref().is_some_and(|text| regex.is_match(text))
             })
             && test
                 .from

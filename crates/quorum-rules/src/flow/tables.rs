@@ -35,6 +35,8 @@ pub(super) struct CallRule {
     pub(super) unless: Vec<CompiledTest>,
     pub(super) file_has: Option<Regex>,
     pub(super) file_lacks: Option<Regex>,
+    pub(super) near_has: Option<Regex>,
+    pub(super) near_lacks: Option<Regex>,
     pub(super) used_as: Option<Regex>,
     pub(super) not_used_as: Option<Regex>,
 }
@@ -58,6 +60,7 @@ pub(super) struct CompiledTest {
     pub(super) not_matches: Option<Regex>,
     pub(super) text: Option<Regex>,
     pub(super) from: Option<Regex>,
+    pub(super) begins: Option<Regex>,
     pub(super) test: ValueTest,
 }
 
@@ -113,6 +116,8 @@ impl CallRule {
             unless: call.unless.iter().map(test("call.unless")).collect::<Result<_, _>>()?,
             file_has: expression("call.file-has", call.file_has.as_deref())?,
             file_lacks: expression("call.file-lacks", call.file_lacks.as_deref())?,
+            near_has: expression("call.near-has", call.near_has.as_deref())?,
+            near_lacks: expression("call.near-lacks", call.near_lacks.as_deref())?,
             used_as: expression("call.used-as", call.used_as.as_deref())?,
             not_used_as: expression("call.not-used-as", call.not_used_as.as_deref())?,
         })
@@ -132,6 +137,7 @@ impl CompiledTest {
             not_matches: expression("not-matches", test.not_matches.as_deref())?,
             text: expression("text", test.text.as_deref())?,
             from: expression("from", test.from.as_deref())?,
+            begins: expression("begins", test.begins.as_deref())?,
             test: test.clone(),
         })
     }

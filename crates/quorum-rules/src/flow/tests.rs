@@ -134,6 +134,7 @@ fn text_is_built_in_many_ways() {
     assert!(java(
         "bar = new String(org.apache.commons.codec.binary.Base64.decodeBase64(param.getBytes()));"
     ));
+    assert!(java("byte[] raw = param.getBytes(); bar = new String(raw);"));
     assert!(java("String[] parts = param.split(\",\"); bar = parts[0];"));
     assert!(java("String[] a = { \"x\", param }; bar = a[1];"));
     assert!(!java("String[] a = { \"x\", param }; bar = a[0];"));

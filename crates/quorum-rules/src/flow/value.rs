@@ -54,6 +54,9 @@ pub(super) fn harms<S: AsRef<str>>(names: &[S]) -> Harms {
     })
 }
 
+/// The path of values that are numbers or flags: nobody's text.
+pub(super) const NUMBER: &str = "number";
+
 /// What is known about a value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Value {
@@ -226,6 +229,18 @@ impl Value {
             Const::Bool(yes) => yes.to_string(),
             Const::Null => "null".to_owned(),
         })
+    }
+
+    /// Whether it is constant, or at least nothing that anybody could choose: a number, or a name
+    /// that is spelt like a constant.
+    pub(super) fn is_plain(&self) -> bool {
+        let shouted = |path: &str| {
+            let last = path.rsplit('.').next().unwrap_or(path);
+            last.len() > 1 && !last.contains(|c: char| c.is_lowercase() || c == '(')
+        };
+        self.taint.is_none()
+            && (self.constant.is_some()
+                || self.path.as_deref().is_some_and(|path| path == NUMBER || shouted(path)))
     }
 
     /// What is known at a place that two ways lead to.

@@ -3,7 +3,7 @@
 use quorum_model::finding::AgentFinding;
 
 use super::Rejection;
-use crate::ledger::region::{Anchors, Place, locate};
+use crate::ledger::region::{Anchors, Lines, Place, locate};
 
 /// The finding with the lines of its quote in `text`, which is what the file holds; absent where the
 /// file is not under review. A finding that gives a line and no quote quotes that line.
@@ -25,7 +25,7 @@ pub fn check(finding: &AgentFinding, text: Option<&str>) -> Result<AgentFinding,
         return Ok(checked);
     };
     let near = line.unwrap_or(1);
-    match locate(text, quote, near, near, &Anchors::default()) {
+    match locate(&Lines::of(text), quote, near, near, &Anchors::default()) {
         Place::Same(start, end) => {
             checked.line = Some(start);
             checked.end_line = (end > start).then_some(end);

@@ -10,7 +10,7 @@ use quorum_model::scope::{Change, FileEntry, Scope};
 use quorum_model::severity::Severity;
 
 use super::dismissal::{Dismissal, Dismissals};
-use super::region::{Anchors, Place, locate};
+use super::region::{Anchors, Lines, Place, locate};
 
 /// A review, as the ledger sees it.
 #[derive(Clone, Copy)]
@@ -114,7 +114,8 @@ pub fn judge(review: &Review<'_>, known: &[Entry], dismissals: &Dismissals) -> J
     let open = |entry: &Entry| entry.resolved_run.as_deref().is_none_or(|run| run == review.run);
     let left = known.iter().enumerate();
     let left = left.filter(|(index, entry)| !matched.contains(index) && open(entry));
-    let gone = left.filter_map(|(_, entry)| gone(review, entry, dismissals)).collect();
+    let mut view = View::of(review);
+    let gone = left.filter_map(|(_, entry)| view.gone(entry, dismissals)).collect();
     Judgement { findings, gone }
 }
 
@@ -164,57 +165,106 @@ fn is_same(old: &Finding, old_path: &str, new: &Finding) -> bool {
         && squeeze(&old.evidence) == squeeze(&new.evidence)
 }
 
-fn gone(review: &Review<'_>, entry: &Entry, dismissals: &Dismissals) -> Option<Gone> {
-    let old = entry.finding.file.as_str();
-    let path = renames(review.scope).find(|(from, _)| *from == old).map_or(old, |(_, to)| to);
-    let file = review.scope.files.iter().find(|file| &*file.path == path)?;
-    let mut finding = entry.finding.clone();
-    finding.state = if is_resolved(review, entry, file) {
-        FindingState::Resolved
-    } else {
-        FindingState::NotReviewed
-    };
-    let names = entry.fingerprints.iter().map(String::as_str);
-    let dismissed = dismissals.of(names, review.at).is_some();
-    Some(Gone { entry: entry.id, finding, dismissed })
+/// Who was shown a file, and its first and last line.
+type Shown<'a> = (&'a AgentOutcome, (u64, u64));
+
+/// A review by file.
+struct View<'a> {
+    review: &'a Review<'a>,
+    files: BTreeMap<&'a str, &'a FileEntry>,
+    renamed: BTreeMap<&'a str, &'a str>,
+    shown: BTreeMap<&'a str, Vec<Shown<'a>>>,
+    texts: Texts<'a>,
 }
 
-/// Whether somebody who would have seen the finding was shown its place, and did not see it.
-fn is_resolved(review: &Review<'_>, entry: &Entry, file: &FileEntry) -> bool {
-    let finding = &entry.finding;
-    let shown = shown(review, finding, &file.path);
-    if file.change == Change::Deleted {
-        return !shown.is_empty();
+impl<'a> View<'a> {
+    fn of(review: &'a Review<'a>) -> Self {
+        let mut shown: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+        for outcome in review.outcomes {
+            // A name alone shows nothing.
+            for covered in outcome.covered.iter().filter(|covered| covered.start_line > 0) {
+                let lines = (covered.start_line, covered.end_line);
+                shown.entry(covered.path.as_str()).or_default().push((outcome, lines));
+            }
+        }
+        Self {
+            review,
+            files: review.scope.files.iter().map(|file| (&*file.path, file)).collect(),
+            renamed: renames(review.scope).collect(),
+            shown,
+            texts: Texts::new(review.text),
+        }
     }
-    let Some(text) = (review.text)(&file.path) else {
-        return covers(&shown, finding.line, finding.end_line.max(finding.line));
-    };
-    let end = finding.end_line.max(finding.line);
-    match locate(&text, &finding.evidence, finding.line, end, &entry.anchors) {
-        Place::Same(start, end) => covers(&shown, start, end),
-        // Where the change does not reach any more, it cannot have the finding any more.
-        Place::Changed(start, end) if !in_scope(file, start, end) => true,
-        Place::Changed(start, end) => overlaps(&shown, start, end),
+
+    fn gone(&mut self, entry: &Entry, dismissals: &Dismissals) -> Option<Gone> {
+        let old = entry.finding.file.as_str();
+        let path = self.renamed.get(old).copied().unwrap_or(old);
+        let file = *self.files.get(path)?;
+        let mut finding = entry.finding.clone();
+        finding.state = if self.is_resolved(entry, file) {
+            FindingState::Resolved
+        } else {
+            FindingState::NotReviewed
+        };
+        let names = entry.fingerprints.iter().map(String::as_str);
+        let dismissed = dismissals.of(names, self.review.at).is_some();
+        Some(Gone { entry: entry.id, finding, dismissed })
+    }
+
+    /// Whether somebody who would have seen the finding was shown its place, and did not see it.
+    fn is_resolved(&mut self, entry: &Entry, file: &FileEntry) -> bool {
+        let finding = &entry.finding;
+        let shown = self.shown_to_a_witness(finding, &file.path);
+        if file.change == Change::Deleted {
+            return !shown.is_empty();
+        }
+        let end = finding.end_line.max(finding.line);
+        let Some(lines) = self.texts.lines(&file.path) else {
+            return covers(&shown, finding.line, end);
+        };
+        match locate(lines, &finding.evidence, finding.line, end, &entry.anchors) {
+            Place::Same(start, end) => covers(&shown, start, end),
+            // Where the change does not reach any more, it cannot have the finding any more.
+            Place::Changed(start, end) if !in_scope(file, start, end) => true,
+            Place::Changed(start, end) => overlaps(&shown, start, end),
+        }
+    }
+
+    /// The lines of a file that were shown to somebody who would have reported the finding, sorted.
+    fn shown_to_a_witness(&self, finding: &Finding, path: &str) -> Vec<(u64, u64)> {
+        let is_witness = |outcome: &AgentOutcome| {
+            let heard = outcome.status != OutcomeStatus::Failed;
+            // What a model saw, rules alone do not see.
+            let able = finding.rule.is_some() || outcome.engine != "builtin";
+            // An agent that is short of budget leaves the rest out.
+            let willing = outcome.mode == Mode::FullAnalysis || finding.severity >= Severity::High;
+            heard && able && willing && finding.agents.contains(&outcome.agent)
+        };
+        let shown = self.shown.get(path).map_or(&[][..], Vec::as_slice).iter();
+        let witnessed = shown.filter(|(outcome, _)| is_witness(outcome));
+        let mut lines: Vec<(u64, u64)> = witnessed.map(|(_, lines)| *lines).collect();
+        lines.sort_unstable();
+        lines
     }
 }
 
-/// The lines of a file that were shown to somebody who would have reported the finding.
-fn shown(review: &Review<'_>, finding: &Finding, path: &str) -> Vec<(u64, u64)> {
-    let answers = |outcome: &&AgentOutcome| {
-        let heard = outcome.status != OutcomeStatus::Failed;
-        // What a model saw, rules alone do not see.
-        let able = finding.rule.is_some() || outcome.engine != "builtin";
-        // An agent that is short of budget leaves the rest out.
-        let willing = outcome.mode == Mode::FullAnalysis || finding.severity >= Severity::High;
-        heard && able && willing && finding.agents.contains(&outcome.agent)
-    };
-    let covered = review.outcomes.iter().filter(answers).flat_map(|outcome| &outcome.covered);
-    let mut lines: Vec<(u64, u64)> = covered
-        .filter(|covered| covered.path == path && covered.start_line > 0)
-        .map(|covered| (covered.start_line, covered.end_line))
-        .collect();
-    lines.sort_unstable();
-    lines
+/// The files of the reviewed revision, each read once.
+pub(super) struct Texts<'a> {
+    read: &'a dyn Fn(&str) -> Option<String>,
+    known: BTreeMap<String, Option<Lines>>,
+}
+
+impl<'a> Texts<'a> {
+    pub(super) fn new(read: &'a dyn Fn(&str) -> Option<String>) -> Self {
+        Self { read, known: BTreeMap::new() }
+    }
+
+    /// The lines of a file, where it has a text.
+    pub(super) fn lines(&mut self, path: &str) -> Option<&Lines> {
+        let read = self.read;
+        let known = self.known.entry(path.to_owned());
+        known.or_insert_with(|| read(path).map(|text| Lines::of(&text))).as_ref()
+    }
 }
 
 /// Whether a change reaches the lines.

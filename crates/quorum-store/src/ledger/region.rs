@@ -23,10 +23,22 @@ pub enum Place {
     Changed(u64, u64),
 }
 
+/// The lines of a text that are not blank, with their numbers, without white space.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lines(Vec<(u64, String)>);
+
+impl Lines {
+    /// The lines of `text`.
+    pub fn of(text: &str) -> Self {
+        let squeeze = |line: &str| line.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+        let lines = (1..).zip(text.lines().map(squeeze));
+        Self(lines.filter(|(_, line)| !line.is_empty()).collect())
+    }
+}
+
 impl Anchors {
-    /// The surroundings of the lines `start` to `end` of `text`.
-    pub fn around(text: &str, start: u64, end: u64) -> Self {
-        let lines = squeezed(text);
+    /// The surroundings of the lines `start` to `end` of a text.
+    pub fn around(Lines(lines): &Lines, start: u64, end: u64) -> Self {
         let before = lines.iter().filter(|(number, _)| *number < start);
         let after = lines.iter().filter(|(number, _)| *number > end.max(start));
         let mut before: Vec<String> =
@@ -38,14 +50,19 @@ impl Anchors {
 }
 
 /// Finds the place of a finding that was at line `line` with `evidence`, in what is there now.
-pub fn locate(text: &str, evidence: &str, line: u64, end_line: u64, anchors: &Anchors) -> Place {
-    let lines = squeezed(text);
-    let quoted: Vec<String> = squeezed(evidence).into_iter().map(|(_, line)| line).collect();
-    if let Some((start, end)) = nearest(&lines, &quoted, line) {
+pub fn locate(
+    Lines(lines): &Lines,
+    evidence: &str,
+    line: u64,
+    end_line: u64,
+    anchors: &Anchors,
+) -> Place {
+    let quoted: Vec<String> = Lines::of(evidence).0.into_iter().map(|(_, line)| line).collect();
+    if let Some((start, end)) = nearest(lines, &quoted, line) {
         return Place::Same(start, end);
     }
-    let before = anchor(&lines, &anchors.before, line, <[String]>::split_first);
-    let after = anchor(&lines, &anchors.after, end_line, <[String]>::split_last);
+    let before = anchor(lines, &anchors.before, line, <[String]>::split_first);
+    let after = anchor(lines, &anchors.after, end_line, <[String]>::split_last);
     let last = lines.last().map_or(1, |(number, _)| *number);
     match (before, after) {
         (Some((_, above)), Some((below, _))) if above + 1 < below => {
@@ -101,13 +118,6 @@ fn nearest(lines: &[(u64, String)], wanted: &[String], line: u64) -> Option<(u64
     places.min_by_key(|(start, _)| start.abs_diff(line))
 }
 
-/// The lines that are not blank, with their numbers, without white space.
-fn squeezed(text: &str) -> Vec<(u64, String)> {
-    let squeeze = |line: &str| line.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-    let lines = (1..).zip(text.lines().map(squeeze));
-    lines.filter(|(_, line)| !line.is_empty()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,7 +126,7 @@ mod tests {
         "fn a() {\n    one();\n    bad();\n    two();\n}\n\nfn b() {\n    three();\n}\n";
 
     fn find(text: &str) -> Place {
-        locate(text, "    bad();", 3, 3, &Anchors::around(OLD, 3, 3))
+        locate(&Lines::of(text), "    bad();", 3, 3, &Anchors::around(&Lines::of(OLD), 3, 3))
     }
 
     #[test]
@@ -145,6 +155,9 @@ mod tests {
     #[test]
     fn of_several_occurrences_the_nearest_counts() {
         let text = "bad();\n\n\n\nbad();\n";
-        assert_eq!(locate(text, "bad();", 4, 4, &Anchors::default()), Place::Same(5, 5));
+        assert_eq!(
+            locate(&Lines::of(text), "bad();", 4, 4, &Anchors::default()),
+            Place::Same(5, 5)
+        );
     }
 }

@@ -89,6 +89,10 @@ fn a_review_records_itself_once() {
     assert_eq!(memory.title, "Consensus Review: main...HEAD");
     assert_eq!(memory.tags, ["changes-requested", "consensus-review"]);
     assert!(memory.content.contains("- HIGH a.go:3 The error is dropped."), "{}", memory.content);
+    result.findings.clear();
+    let again = memories.record_review("main...HEAD", &result, now()).unwrap();
+    assert_eq!(memories.list(now()).unwrap().len(), 1, "its last decision is the one that counts");
+    assert_ne!(again, id);
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn a_run_leaves_everything_that_readers_need() {
     assert_eq!(found.result().unwrap(), Some(result(run.id())));
     let verdicts = found.verdicts().unwrap();
     assert_eq!(verdicts[0].status, AgentStatus::NeedsAttention);
-    assert_eq!(verdicts[0].summary, "1 high");
+    assert_eq!(verdicts[0].summary, "1 finding, 1 high");
     assert!(root.path().join(&verdicts[0].detail_path).is_file(), "{}", verdicts[0].detail_path);
     assert!(found.page(AGENT).unwrap().unwrap().starts_with("### Findings Index\n- HIGH | "));
 }

@@ -185,7 +185,8 @@ const JAVASCRIPT: Table = &[
     ("jsx_opening_element", Call("name")),
     ("jsx_self_closing_element", Call("name")),
     ("arrow_function", Body),
-    ("function_expression", Body),
+    ("function_expression", Define(Function, NAME)),
+    ("class", Define(Class, NAME)),
 ];
 
 const TYPESCRIPT: Table = &[
@@ -219,7 +220,8 @@ const TYPESCRIPT: Table = &[
     ("jsx_opening_element", Call("name")),
     ("jsx_self_closing_element", Call("name")),
     ("arrow_function", Body),
-    ("function_expression", Body),
+    ("function_expression", Define(Function, NAME)),
+    ("class", Define(Class, NAME)),
     ("type_identifier", Type),
 ];
 

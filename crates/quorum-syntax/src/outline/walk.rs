@@ -130,8 +130,12 @@ impl Walker<'_> {
         match act {
             Act::Wrap => Some(wrap(node, lead, level.around.as_ref())),
             Act::Define(kind, naming) => {
-                let found = self.name(node, kind, naming)?;
-                self.define(node, found, lead, level.around.as_ref());
+                match self.name(node, kind, naming) {
+                    Some(found) => self.define(node, found, lead, level.around.as_ref()),
+                    // What stands in a function without a name is local all the same.
+                    None if node.kind() == "function_expression" => self.push_body(),
+                    None => {}
+                }
                 None
             }
             Act::Scope(naming) => {
@@ -146,10 +150,7 @@ impl Walker<'_> {
                 None
             }
             Act::Body => {
-                let symbol = self.within();
-                let frame =
-                    Frame { symbol, scope: None, function: true, is_type: false, open: false };
-                self.push(frame);
+                self.push_body();
                 None
             }
             Act::Call(field) => {
@@ -183,6 +184,11 @@ impl Walker<'_> {
 
     fn within(&self) -> Option<usize> {
         self.frames.last().and_then(|frame| frame.symbol)
+    }
+
+    fn push_body(&mut self) {
+        let symbol = self.within();
+        self.push(Frame { symbol, scope: None, function: true, is_type: false, open: false });
     }
 
     fn push(&mut self, frame: Frame) {

@@ -79,7 +79,7 @@ fn as_json(loaded: &Loaded, origin: bool) -> serde_json::Value {
 }
 
 /// Reads everything that configures a review, and says what was found.
-fn validate(policy: &Policy<'_>) -> Result<String, Failure> {
+pub(super) fn validate(policy: &Policy<'_>) -> Result<String, Failure> {
     let loaded = workspace::load(policy, Vec::new())?;
     let agents = policy.markdown("agents")?;
     let roster = Roster::load(&agents, &loaded.config.agent)?;

@@ -49,7 +49,12 @@ pub(super) fn run(cli: &Cli, arguments: &DismissArgs) -> Result<u8, Failure> {
         author: arguments.author.clone().unwrap_or_else(|| author(&kept)),
         expires: arguments.expires.as_deref().map(last_day).transpose()?,
         file: Some(finding.file.clone()),
-        title: finding.issue.lines().next().map(str::to_owned),
+        title: finding
+            .issue
+            .lines()
+            .next()
+            .and_then(|line| line.split(". ").next())
+            .map(str::to_owned),
         refuted: false,
     };
     if arguments.shared {

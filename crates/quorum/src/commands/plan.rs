@@ -6,15 +6,21 @@ use quorum_model::plan::Plan;
 use quorum_plan::{Input, sop};
 use quorum_scope::files::{self, RawFile};
 
-use crate::cli::{ChangeArgs, Cli, Format, RunArgs, ScopeArgs};
+use crate::cli::{Cli, Format, PlanArgs, RunArgs, ScopeArgs};
 use crate::failure::Failure;
 use crate::gather::Purpose;
 use crate::render::style::count;
 use crate::workspace::Workspace;
-use crate::{gather, output, render, settings};
+use crate::{gather, models, output, render, settings};
 
-pub(super) fn run(cli: &Cli, arguments: &ChangeArgs) -> Result<u8, Failure> {
-    let Made { plan, workspace, .. } = make(cli, &arguments.scope, &arguments.run, Purpose::Plan)?;
+pub(super) fn run(cli: &Cli, arguments: &PlanArgs) -> Result<u8, Failure> {
+    let purpose = if arguments.prompts.is_some() { Purpose::Review } else { Purpose::Plan };
+    let made = make(cli, &arguments.change.scope, &arguments.change.run, purpose)?;
+    if let Some(folder) = &arguments.prompts {
+        models::write_prompts(&made, folder)?;
+    }
+    let Made { plan, workspace, .. } = made;
+    let arguments = &arguments.change;
     let file = arguments.output.output.as_deref();
     match arguments.output.format {
         Format::Json => output::json(&plan, file)?,
@@ -27,11 +33,11 @@ pub(super) fn run(cli: &Cli, arguments: &ChangeArgs) -> Result<u8, Failure> {
 }
 
 /// A plan with what it was made from.
-pub(super) struct Made {
-    pub(super) plan: Plan,
-    pub(super) workspace: Workspace,
+pub(crate) struct Made {
+    pub(crate) plan: Plan,
+    pub(crate) workspace: Workspace,
     /// The files of the scope in its order, where they are to be reviewed.
-    pub(super) files: Vec<RawFile>,
+    pub(crate) files: Vec<RawFile>,
 }
 
 /// Makes the plan that `plan` prints and `review` follows.
@@ -65,7 +71,7 @@ pub(super) fn make(
 }
 
 /// The team's SOPs, with their tokens.
-pub(super) fn sops(workspace: &Workspace) -> Result<Vec<sop::Sop>, Failure> {
+pub(crate) fn sops(workspace: &Workspace) -> Result<Vec<sop::Sop>, Failure> {
     let files = workspace.policy().markdown("sops")?;
     if files.is_empty() {
         return Ok(Vec::new());

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::gather::Purpose;
 use crate::kept::Kept;
 use crate::record::Recorder;
-use crate::{reports, request};
+use crate::{models, reports, request};
 
 pub(super) fn run(cli: &Cli, name: &str, output: &ResultArgs) -> Result<u8, Failure> {
     let kept = Kept::open(cli)?;
@@ -26,5 +26,6 @@ pub(super) fn run(cli: &Cli, name: &str, output: &ResultArgs) -> Result<u8, Fail
     let planned = found.plan()?;
     request::check_unchanged(found.id(), &planned.scope, &made.plan.scope)?;
     made.plan = planned;
-    review::go_on(&asked, &made, &recorder, &arguments.run, output)
+    let engines = models::engines(&made.plan, &made.workspace)?;
+    review::go_on(&asked, &made, &engines, &recorder, (&arguments.run, output))
 }

@@ -15,43 +15,69 @@ use crate::cli::{Cli, ResultArgs, ReviewArgs, RunArgs};
 use crate::commands::plan::{self, Made};
 use crate::failure::Failure;
 use crate::gather::Purpose;
+use crate::models::{self, Engines};
 use crate::record::{Recorder, UNRECORDED};
 use crate::workspace::Workspace;
 use crate::{embedded, history, output, progress, reports};
 
 pub(super) fn run(cli: &Cli, arguments: &ReviewArgs) -> Result<u8, Failure> {
     let made = plan::make(cli, &arguments.scope, &arguments.run, Purpose::Review)?;
-    refuse_providers(&made.plan)?;
+    let engines = models::engines(&made.plan, &made.workspace)?;
     let recorder = Recorder::start(&made.workspace, &made.plan)?;
-    go_on(cli, &made, &recorder, &arguments.run, &arguments.output)
+    go_on(cli, &made, &engines, &recorder, (&arguments.run, &arguments.output))
 }
 
 /// Does what is left to do of a run, and prints its result.
 pub(super) fn go_on(
     cli: &Cli,
     made: &Made,
+    engines: &Engines,
     recorder: &Recorder,
-    arguments: &RunArgs,
-    output: &ResultArgs,
+    (arguments, output): (&RunArgs, &ResultArgs),
 ) -> Result<u8, Failure> {
     let Made { plan, workspace, files } = made;
     let bar = progress::files(files.len(), cli.quiet);
     bar.set_message("Reviewing");
     let left = recorder.left_of(plan);
-    let reviewed = if left.agents.is_empty() {
-        Reviewed::default()
+    let (by_rules, beside) = if left.agents.is_empty() {
+        (Reviewed::default(), BTreeMap::new())
     } else {
-        embedded::review(recorder.id(), &left, files, workspace, &bar)?
+        embedded::review_all(recorder.id(), &left, files, workspace, &bar)?
     };
     bar.finish_and_clear();
-    let mut outcomes = reviewed.outcomes;
-    confer(recorder.id(), plan, workspace, &mut outcomes, &reviewed.hints)?;
+    let mut outcomes = by_rules.outcomes;
+    if left.agents.iter().any(|agent| agent.engine != BUILTIN) {
+        let reviewed = models::review(cli, &left, made, engines, recorder, &beside)?;
+        outcomes.extend(reviewed.outcomes);
+        if reviewed.interrupted {
+            return interrupted(made, recorder, &outcomes, arguments, output);
+        }
+    }
+    confer(recorder.id(), plan, workspace, &mut outcomes, &by_rules.hints)?;
     let outcomes = recorder.finished(outcomes)?;
     let result = settle(recorder, plan, workspace, &outcomes, arguments)?;
     let run = recorder.kept();
     let report = reports::report(&result, plan, workspace.repository.as_ref(), run.as_ref());
     recorder.keep(FULL_REPORT, &markdown::render(&report))?;
     print(&report, output)
+}
+
+/// Prints what there is of a run that was stopped. Nothing is concluded from it on disk: it can go on.
+fn interrupted(
+    made: &Made,
+    recorder: &Recorder,
+    outcomes: &[AgentOutcome],
+    arguments: &RunArgs,
+    output: &ResultArgs,
+) -> Result<u8, Failure> {
+    const INTERRUPTED: u8 = 130;
+    let Made { plan, workspace, .. } = made;
+    let result = conclude(recorder.id(), plan, workspace, outcomes, arguments)?;
+    print(&reports::report(&result, plan, workspace.repository.as_ref(), None), output)?;
+    if recorder.run().is_some() {
+        output::notice(&format!("interrupted; `quorum resume {}` goes on", recorder.id()));
+    }
+    Ok(INTERRUPTED)
 }
 
 /// Decides a run, in the light of the ones before it, and writes it out.
@@ -64,9 +90,9 @@ pub(super) fn settle(
 ) -> Result<ReviewResult, Failure> {
     let decide =
         |outcomes: &[AgentOutcome]| conclude(recorder.id(), plan, workspace, outcomes, arguments);
-    let result = history::settle(recorder, plan, workspace, outcomes, &decide)?;
-    recorder.decided(outcomes, &result)?;
-    Ok(result)
+    let settled = history::settle(recorder, plan, workspace, outcomes, &decide)?;
+    recorder.decided(&settled.outcomes, &settled.result)?;
+    Ok(settled.result)
 }
 
 /// Prints a report and returns the exit code of its result.
@@ -89,15 +115,6 @@ pub(super) fn print(report: &Report<'_>, output: &ResultArgs) -> Result<u8, Fail
     Ok(report.result.exit_code)
 }
 
-/// Only the embedded reviewers are there; another engine is not silently replaced by them.
-fn refuse_providers(plan: &Plan) -> Result<(), Failure> {
-    let Some(agent) = plan.agents.iter().find(|agent| agent.engine != BUILTIN) else {
-        return Ok(());
-    };
-    Err(Failure::new(format!("{}: this version has no provider `{}`", agent.name, agent.engine))
-        .with_hint("`--provider builtin` reviews offline with the embedded rules"))
-}
-
 /// Lets the reviewers react to each other's findings, where the protocol has them do so.
 fn confer(
     run: &str,
@@ -115,6 +132,11 @@ fn confer(
     let input = Input { run, plan, agents: &agents, outcomes, gates: &[], policy };
     let mut reactions = Vec::new();
     for outcome in &*outcomes {
+        // A model reacts in a call of its own.
+        if outcome.engine != BUILTIN {
+            reactions.push(outcome.reactions.clone());
+            continue;
+        }
         let told = messages(&input, &outcome.agent)?;
         let own = hints.get(&outcome.agent).map(Vec::as_slice).unwrap_or_default();
         let agent = agents.iter().find(|agent| agent.name == outcome.agent);

@@ -1,6 +1,6 @@
 //! `quorum search`.
 
-use quorum_index::{ContentMode, GrepQuery, Pattern, Presentation, Query, grep};
+use quorum_index::{ContentMode, GrepQuery, Index, Pattern, Presentation, Query, grep};
 use quorum_model::search::{SearchKind, SearchMethod, SearchResults};
 
 use crate::cli::{Cli, ContentName, Format, KindName, SearchArgs};
@@ -77,15 +77,34 @@ fn ranked(
         limit: arguments.limit.unwrap_or(USUAL_LIMIT),
     };
     let index = place.index(!arguments.no_update)?;
-    let found = index.find(&wanted)?;
-    let (results, stale) = index.present(query, found, how, SearchMethod::Words);
+    let (results, stale) = answer(place, &index, &wanted, how)?;
     if stale == 0 || arguments.no_update {
         return Ok(results);
     }
     // A file changed after the look at its times: once more, with the index as it is then.
     drop(index);
     place.update(crate::indexing::Which::All)?;
-    let index = place.index(false)?;
-    let found = index.find(&wanted)?;
-    Ok(index.present(query, found, how, SearchMethod::Words).0)
+    Ok(answer(place, &place.index(false)?, &wanted, how)?.0)
+}
+
+/// The results, by words and, where a model is configured, by meaning.
+fn answer(
+    place: &Place,
+    index: &Index,
+    wanted: &Query,
+    how: &Presentation,
+) -> Result<(SearchResults, usize), Failure> {
+    let by_meaning = place.embedder().and_then(|embedder| match embedder {
+        Some(embedder) => index.find_by_meaning(wanted, &embedder).map(Some),
+        None => Ok(None),
+    });
+    let (found, method) = match by_meaning {
+        Ok(Some(found)) => (found, SearchMethod::Fused),
+        Ok(None) => (index.find(wanted)?, SearchMethod::Words),
+        Err(error) => {
+            place.warn(&format!("by words alone: {error}"));
+            (index.find(wanted)?, SearchMethod::Words)
+        }
+    };
+    Ok(index.present(&wanted.text, found, how, method))
 }

@@ -1,13 +1,19 @@
 //! End-to-end tests: the real binary on real repositories.
 
+mod advisories;
 mod agents;
 mod bad_input;
 mod config;
+mod context;
+mod crashes;
 mod eval;
+mod index;
+mod ledger;
 mod plan;
 mod pull_request;
 mod report;
 mod review;
+mod runs;
 mod sandbox;
 mod scope;
 mod size;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -92,6 +92,18 @@ impl Sandbox {
         self.surround(&mut command);
         change(&mut command);
         command.output().expect("quorum runs")
+    }
+
+    /// Runs quorum and kills it after a while, unless it ends before.
+    #[expect(clippy::disallowed_methods, reason = "the binary under test")]
+    pub(crate) fn kill_quorum(&self, arguments: &[&str], after: std::time::Duration) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_quorum"));
+        command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+        self.surround(&mut command);
+        let mut child = command.spawn().expect("quorum runs");
+        std::thread::sleep(after);
+        child.kill().expect("it is ours");
+        child.wait().expect("it ends");
     }
 
     fn surround(&self, command: &mut Command) {

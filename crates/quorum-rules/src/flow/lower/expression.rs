@@ -307,7 +307,7 @@ impl Lowerer<'_> {
             .find_map(|field| node.child_by_field_name(field));
         match (object, member) {
             (Some(object), Some(member)) => {
-                let name = Rc::from(self.text(member).trim_start_matches(['$', '#']));
+                let name = self.name(member);
                 ExprKind::Field(self.boxed(object), name)
             }
             (None, Some(member)) => ExprKind::Name(self.name(member)),

@@ -105,11 +105,20 @@ impl Lowerer<'_> {
                 self.go_imports(child);
             } else if let Some(path) = child.child_by_field_name("path") {
                 let path = unquote(self.text(path));
-                let segments: Vec<&str> = path.split('/').collect();
-                let versioned = |part: &&str| {
-                    !(part.starts_with('v') && part[1..].chars().all(|c| c.is_ascii_digit()))
+                // `echo/v4` and `ldap.v2` are versions of `echo` and `ldap`.
+                let is_version = |part: &str| {
+                    part.strip_prefix('v').is_some_and(|n| n.chars().all(|c| c.is_ascii_digit()))
                 };
-                let last = segments.iter().rev().copied().find(versioned).unwrap_or(&path);
+                let mut segments: Vec<&str> =
+                    path.split('/').filter(|part| !is_version(part)).collect();
+                if let Some(last) = segments.last_mut()
+                    && let Some((name, version)) = last.rsplit_once('.')
+                    && is_version(version)
+                {
+                    *last = name;
+                }
+                let path = segments.join("/");
+                let last = segments.last().copied().unwrap_or_default();
                 let last = last.split('.').next().unwrap_or(last);
                 let local = child.child_by_field_name("name").map_or(last, |name| self.text(name));
                 self.bind(&local.to_owned(), &path.replace('.', "_"));

@@ -411,10 +411,10 @@ impl Lowerer<'_> {
         out.push(Stmt::Block(body));
     }
 
-    /// The name of a type, without its arguments, pointers and arrays.
+    /// The name of a type, without its arguments and pointers; `[]` at the end marks an array.
     pub(super) fn type_name(&self, node: Node<'_>) -> Rc<str> {
-        let text = self.text(node).trim();
-        let text = text.trim_start_matches(['*', '&', ':', ' ', '?', '\\']);
+        let whole = self.text(node).trim();
+        let text = whole.trim_start_matches(['*', '&', ':', ' ', '?', '\\']);
         let text = text.strip_prefix("mut ").unwrap_or(text);
         let text = text
             .strip_prefix("const ")
@@ -422,7 +422,9 @@ impl Lowerer<'_> {
             .trim_start_matches("[]*")
             .trim_start_matches("[]");
         let end = text.find(['<', '[', ' ', '?', '|', '(', '{', '*']).unwrap_or(text.len());
-        Rc::from(text[..end].replace("::", ".").replace('\\', ".").as_str())
+        let name = text[..end].replace("::", ".").replace('\\', ".");
+        let array = whole.contains("[]") && !whole.contains('<');
+        Rc::from(if array { format!("{name}[]") } else { name })
     }
 }
 

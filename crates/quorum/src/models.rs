@@ -1,0 +1,253 @@
+//! Reviewers that are language models: from the plan to their outcomes.
+
+mod journal;
+mod material;
+mod watch;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use quorum_config::Origin;
+use quorum_dispatch::BUILTIN;
+use quorum_dispatch::llm::{
+    AgentEngine, Cancel, LlmReview, NoJournal, Style, Unobserved, prompts, run,
+};
+use quorum_index::Counter;
+use quorum_llm::{Client, ClientSettings, Endpoint, LlmError, Message, Prices, Timeouts, connect};
+use quorum_model::agent::Agent;
+use quorum_model::finding::AgentFinding;
+use quorum_model::outcome::AgentOutcome;
+use quorum_model::plan::{Plan, PlannedAgent};
+
+use crate::cli::Cli;
+use crate::commands::plan::{self, Made};
+use crate::failure::Failure;
+use crate::record::Recorder;
+use crate::settings;
+use crate::workspace::Workspace;
+
+/// What answers for each agent that is no set of rules.
+pub(crate) type Engines = BTreeMap<String, AgentEngine>;
+
+/// Calls to one server at a time, unless the user says otherwise: waiting takes no core.
+const CALLS_AT_ONCE: usize = 8;
+
+/// What came of the reviewers.
+#[derive(Debug)]
+pub(crate) struct Reviewed {
+    pub(crate) outcomes: Vec<AgentOutcome>,
+    /// The user stopped it.
+    pub(crate) interrupted: bool,
+}
+
+/// Sets up what the plan names; nothing is sent yet, and what is missing is said before anything is.
+pub(crate) fn engines(plan: &Plan, workspace: &Workspace) -> Result<Engines, Failure> {
+    let config = &workspace.loaded.config;
+    let timeouts = Timeouts::within(Duration::from_secs(config.limits.seconds_per_call));
+    let modelled = plan.agents.iter().filter(|agent| agent.engine != BUILTIN);
+    let at_once = config.limits.jobs.map_or_else(
+        || CALLS_AT_ONCE.max(modelled.clone().count()),
+        |jobs| usize::try_from(jobs).unwrap_or(CALLS_AT_ONCE),
+    );
+    let mut endpoints: BTreeMap<(String, String), Arc<Endpoint>> = BTreeMap::new();
+    let mut engines = Engines::new();
+    for agent in modelled {
+        let mut chain = Vec::new();
+        for (provider, name) in chain_of(agent, workspace) {
+            if provider == "command" {
+                refuse_foreign_command(&name, workspace)?;
+            }
+            let program = if provider == "command" { name.clone() } else { String::new() };
+            let key = (provider.clone(), program);
+            let endpoint = match endpoints.get(&key) {
+                Some(endpoint) => endpoint.clone(),
+                None => {
+                    let found = connect(&provider, &name, timeouts, |name| env::var(name).ok());
+                    let endpoint = Arc::new(Endpoint::new(found.map_err(failure)?, at_once));
+                    endpoints.insert(key, endpoint.clone());
+                    endpoint
+                }
+            };
+            chain.push((endpoint, workspace.registry.model(&name).served_as));
+        }
+        let client = Client::new(chain, ClientSettings::default());
+        engines.insert(agent.name.clone(), engine(agent, workspace, Some(client)));
+    }
+    Ok(engines)
+}
+
+fn engine(agent: &PlannedAgent, workspace: &Workspace, client: Option<Client>) -> AgentEngine {
+    let model = workspace.registry.model(agent.model.as_deref().unwrap_or_default());
+    AgentEngine {
+        client,
+        window: model.window,
+        prices: model.prices.map(|(input, output)| Prices::new(input, output)),
+        // A program is given a text and gives one back.
+        style: if agent.engine == "command" { Style::Plain } else { Style::Tools },
+    }
+}
+
+/// The model that is planned, then those that the user's configuration falls back on. The ones that
+/// Quorum knows of are no fallbacks: code goes to no company that nobody named.
+fn chain_of(agent: &PlannedAgent, workspace: &Workspace) -> Vec<(String, String)> {
+    let config = &workspace.loaded.config;
+    let first = (agent.engine.clone(), agent.model.clone().unwrap_or_default());
+    let fallbacks = config.capabilities.get("reviewing").map(|c| c.fallback.clone());
+    let fallbacks = fallbacks.unwrap_or_default().into_iter().map(|name| {
+        let provider = config.models.get(&name).and_then(|model| model.provider.clone());
+        (provider.unwrap_or_else(|| agent.engine.clone()), name)
+    });
+    let mut chain = vec![first];
+    for link in fallbacks {
+        if !chain.contains(&link) {
+            chain.push(link);
+        }
+    }
+    chain
+}
+
+/// A repository does not say which programs run.
+fn refuse_foreign_command(template: &str, workspace: &Workspace) -> Result<(), Failure> {
+    let loaded = &workspace.loaded;
+    let own = |key: &str| {
+        matches!(loaded.origin(key), Origin::User(_) | Origin::Environment(_) | Origin::Flag(_))
+    };
+    if loaded.config.model.as_deref() == Some(template) && own("provider") && own("model") {
+        return Ok(());
+    }
+    Err(Failure::new(format!("the repository names `{template}` as a program to run"))
+        .with_hint("name it yourself: `--provider command --model 'claude -p'`"))
+}
+
+fn failure(error: LlmError) -> Failure {
+    let failure = Failure::new(error.to_string());
+    match error.hint() {
+        Some(hint) => failure.with_hint(hint),
+        None => failure,
+    }
+}
+
+/// Runs the reviewers of `left`, which is what is left to do of the plan in `made`.
+pub(crate) fn review(
+    cli: &Cli,
+    left: &Plan,
+    made: &Made,
+    engines: &Engines,
+    recorder: &Recorder,
+    beside: &BTreeMap<String, Vec<AgentFinding>>,
+) -> Result<Reviewed, Failure> {
+    let fence = recorder.fence()?;
+    let (workspace, config) = (&made.workspace, &made.workspace.loaded.config);
+    let agents = agents(workspace);
+    let material = material::Change::new(made);
+    let kept = recorder.run().map(journal::OnDisk);
+    let sops = plan::sops(workspace)?;
+    let lines = watch::Lines::new(left, cli.quiet);
+    let review = LlmReview {
+        run: recorder.id(),
+        fence: &fence,
+        plan: left,
+        agents: &agents,
+        engines,
+        material: &material,
+        redactor: &material::Secrets,
+        lookup: None,
+        sops: &sops,
+        builtin: beside,
+        counter: Counter::new(config.tokenizer),
+        thresholds: settings::for_plan(config)?.thresholds,
+        limits: config.limits,
+        complete: config.complete,
+        journal: match &kept {
+            Some(kept) => kept,
+            None => &NoJournal,
+        },
+        observer: &lines,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::new(format!("no runtime: {error}")))?;
+    let (stop, cancel) = Cancel::new();
+    let (outcomes, interrupted) = runtime.block_on(async {
+        let mut reviewing = std::pin::pin!(run(review, cancel));
+        let first = tokio::select! {
+            outcomes = &mut reviewing => Some(outcomes),
+            _ = tokio::signal::ctrl_c() => None,
+        };
+        match first {
+            Some(outcomes) => (outcomes, false),
+            None => {
+                // Nobody listens any more only when the review is over.
+                stop.send_replace(true);
+                (reviewing.await, true)
+            }
+        }
+    });
+    lines.finish();
+    if interrupted && let Some(kept) = &kept {
+        kept.interrupted();
+    }
+    Ok(Reviewed { outcomes, interrupted })
+}
+
+fn agents(workspace: &Workspace) -> Vec<Agent> {
+    workspace.roster.members().iter().map(|member| member.agent.clone()).collect()
+}
+
+/// Writes every request that would be sent first into `folder`, one file each.
+pub(crate) fn write_prompts(made: &Made, folder: &Path) -> Result<(), Failure> {
+    let (workspace, config) = (&made.workspace, &made.workspace.loaded.config);
+    let agents = agents(workspace);
+    let modelled = made.plan.agents.iter().filter(|agent| agent.engine != BUILTIN);
+    let engines: Engines =
+        modelled.map(|agent| (agent.name.clone(), engine(agent, workspace, None))).collect();
+    if engines.is_empty() {
+        return Err(Failure::new("the embedded reviewers have no prompts")
+            .with_hint("name a provider: `quorum plan --provider anthropic --prompts DIR`"));
+    }
+    let material = material::Change::new(made);
+    let review = LlmReview {
+        run: "plan",
+        fence: "plan",
+        plan: &made.plan,
+        agents: &agents,
+        engines: &engines,
+        material: &material,
+        redactor: &material::Secrets,
+        lookup: None,
+        sops: &plan::sops(workspace)?,
+        builtin: &BTreeMap::new(),
+        counter: Counter::new(config.tokenizer),
+        thresholds: settings::for_plan(config)?.thresholds,
+        limits: config.limits,
+        complete: true,
+        journal: &NoJournal,
+        observer: &Unobserved,
+    };
+    let failed = |error: std::io::Error| {
+        Failure::new(format!("{}: {error}", folder.display()))
+            .with_hint("name a folder that can be made and written")
+    };
+    fs::create_dir_all(folder).map_err(failed)?;
+    for prompt in prompts(review) {
+        let mut page = String::new();
+        for text in &prompt.request.system {
+            // Writing to a string cannot fail.
+            _ = write!(page, "# System\n\n{}\n\n", text.text);
+        }
+        for message in &prompt.request.messages {
+            if let Message::User(blocks) = message {
+                for text in blocks {
+                    _ = write!(page, "# User\n\n{}\n\n", text.text);
+                }
+            }
+        }
+        let name = format!("{}-{:03}.md", prompt.agent, prompt.shard + 1);
+        fs::write(folder.join(name), page).map_err(failed)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! Reviewers' calls and findings in the run's journal.
+
+use quorum_dispatch::llm::{Journal, Recording};
+use quorum_model::finding::AgentFinding;
+use quorum_model::outcome::Usage;
+use quorum_store::{CallOutcome, Event, Run, SettledCall};
+
+/// The journal of a run.
+pub(super) struct OnDisk<'a>(pub(super) &'a Run);
+
+impl OnDisk<'_> {
+    fn append(&self, event: &Event) -> Result<(), String> {
+        self.0.journal().append(event).map_err(|error| error.to_string())
+    }
+
+    /// The user stopped it; what cannot be written down here is not worth more words.
+    pub(super) fn interrupted(&self) {
+        drop(self.append(&Event::Interrupted { reason: "interrupted".to_owned() }));
+    }
+}
+
+impl Journal for OnDisk<'_> {
+    fn started(&self, agent: &str, shard: usize) -> Result<(), String> {
+        self.append(&Event::AgentStarted { agent: agent.to_owned(), shard })
+    }
+
+    fn settled(
+        &self,
+        agent: &str,
+        key: &str,
+        usage: Usage,
+        recording: &Recording,
+    ) -> Result<(), String> {
+        let answer = serde_json::to_value(recording).map_err(|error| error.to_string())?;
+        self.append(&Event::CallSettled(Box::new(SettledCall {
+            agent: agent.to_owned(),
+            key: key.to_owned(),
+            usage,
+            outcome: CallOutcome::Answered(answer),
+        })))
+    }
+
+    fn found(&self, agent: &str, finding: &AgentFinding) -> Result<(), String> {
+        let finding = Box::new(finding.clone());
+        self.append(&Event::Finding { agent: agent.to_owned(), finding })
+    }
+
+    fn recall(&self, agent: &str, key: &str) -> Option<Recording> {
+        match &self.0.before().settled(agent, key)?.outcome {
+            CallOutcome::Answered(value) => serde_json::from_value(value.clone()).ok(),
+            CallOutcome::Failed(_) => None,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The change and the repository around it, for reviewers that are models.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use quorum_dispatch::llm::{Changed, Material, Redactor};
+use quorum_model::scope::Flag;
+use quorum_scope::content::Contents;
+use quorum_scope::snapshot::Snapshot;
+use quorum_scope::versions;
+
+use crate::commands::plan::Made;
+
+/// The files of a plan and everything around them.
+pub(super) struct Change<'a> {
+    made: &'a Made,
+    numbers: HashMap<&'a str, usize>,
+    contents: Contents,
+    around: Snapshot,
+}
+
+impl<'a> Change<'a> {
+    pub(super) fn new(made: &'a Made) -> Self {
+        let repository = made.workspace.repository.as_ref();
+        let files = made.plan.scope.files.iter().enumerate();
+        Self {
+            made,
+            numbers: files.map(|(number, file)| (&*file.path, number)).collect(),
+            contents: Contents::new(repository),
+            around: Snapshot::new(repository, &made.workspace.target),
+        }
+    }
+}
+
+impl Material for Change<'_> {
+    fn changed(&self, path: &str) -> Option<Changed> {
+        let number = *self.numbers.get(path)?;
+        let entry = self.made.plan.scope.files.get(number)?;
+        let raw = self.made.files.get(number)?;
+        if entry.has(Flag::Binary) || entry.has(Flag::Submodule) {
+            return None;
+        }
+        let content = self.contents.read(raw).ok()?;
+        let hunks = raw.hunks.iter().map(|(hunk, body)| {
+            let text = raw.patch.get(body.clone()).unwrap_or_default();
+            (*hunk, String::from_utf8_lossy(text).into_owned())
+        });
+        let hunks = hunks.collect();
+        let versions = versions::of(raw, content);
+        let text = |bytes: Vec<u8>| Arc::<str>::from(String::from_utf8_lossy(&bytes));
+        Some(Changed { head: versions.head.map(text), base: versions.base.map(text), hunks })
+    }
+
+    fn head(&self, path: &str) -> Option<Arc<str>> {
+        self.around.head(path).or_else(|| self.changed(path)?.head)
+    }
+
+    fn paths(&self) -> &[String] {
+        self.around.paths()
+    }
+}
+
+/// What the embedded detectors call a secret.
+pub(super) struct Secrets;
+
+impl Redactor for Secrets {
+    fn secrets(&self, text: &str) -> Result<Vec<Range<usize>>, String> {
+        let spans = quorum_rules::secrets::scan(text);
+        Ok(spans.into_iter().map(|span| span.start..span.end).collect())
+    }
+}
