@@ -46,7 +46,7 @@ pub(crate) const AROUND: &[AroundCheck] = &[dependencies::check];
 /// Looks at what was kept of all files and adds what only the whole change shows.
 pub(crate) type ChangeCheck = fn(&[FileFacts], &dyn Sources, &mut Vec<RuleFinding>);
 
-/// Every check of the whole change. The files come in the order in which they were loaded.
+/// Every check of the whole change. The files come in the order of their paths.
 pub(crate) const CHANGE: &[ChangeCheck] =
     &[quality::tests_touched::conclude, quality::clones::conclude, api::conclude, docs::conclude];
 
