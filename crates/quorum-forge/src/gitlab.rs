@@ -191,6 +191,7 @@ struct Author {
 }
 
 #[derive(Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the host's names")]
 struct DiffRefs {
     base_sha: String,
     head_sha: String,

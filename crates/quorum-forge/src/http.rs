@@ -42,7 +42,7 @@ impl Default for Limits {
             attempts: 3,
             backoff: Duration::from_millis(500),
             longest_pause: Duration::from_secs(5),
-            longest_wait: Duration::from_secs(120),
+            longest_wait: Duration::from_mins(2),
             body: 64 * 1024 * 1024,
         }
     }
@@ -152,7 +152,7 @@ impl Http {
     /// too many requests is waited out, because then nothing was done.
     pub(crate) fn send(
         &self,
-        method: Method,
+        method: &Method,
         request: &Request<'_>,
         body: &Value,
     ) -> Result<Answer, ForgeError> {
@@ -163,7 +163,7 @@ impl Http {
             calls.push(Rehearsed { method: method.to_string(), url, body: body.clone() });
             return Ok(Answer { headers: HeaderMap::new(), body: b"{}".to_vec() });
         }
-        self.runtime.block_on(self.send_patiently(&method, request, body))
+        self.runtime.block_on(self.send_patiently(method, request, body))
     }
 
     /// From here on nothing is sent but questions.

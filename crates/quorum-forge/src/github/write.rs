@@ -124,12 +124,7 @@ impl GitHub {
             "output": output(batches.next().unwrap_or_default()),
         });
         let url = self.below(&["check-runs"]);
-        let made = self.http.send(Method::POST, &self.asked(url, "the check"), &check)?;
-        #[derive(Default, Deserialize)]
-        struct Made {
-            #[serde(default)]
-            id: u64,
-        }
+        let made = self.http.send(&Method::POST, &asked(url, "the check"), &check)?;
         let made: Made = serde_json::from_slice(&made.body).unwrap_or_default();
         for batch in batches {
             let url = self.below(&["check-runs", &made.id.to_string()]);
@@ -150,11 +145,7 @@ impl GitHub {
 
     fn write(&self, method: Method, url: Url, body: &Value) -> Result<(), ForgeError> {
         let subject = "a comment or a status";
-        self.http.send(method, &self.asked(url, subject), body).map(drop)
-    }
-
-    fn asked<'a>(&self, url: Url, subject: &'a str) -> Request<'a> {
-        Request { url, accept: JSON, subject }
+        self.http.send(&method, &asked(url, subject), body).map(drop)
     }
 
     fn list<T: DeserializeOwned>(&self, url: &Url) -> Result<Vec<T>, ForgeError> {
@@ -163,7 +154,7 @@ impl GitHub {
             let mut url = url.clone();
             url.set_query(Some(&format!("per_page={PAGE}&page={page}")));
             let (mut listed, headers) =
-                self.http.get_json::<Vec<T>>(&self.asked(url, "the comments"))?;
+                self.http.get_json::<Vec<T>>(&asked(url, "the comments"))?;
             let last = listed.is_empty() || !has_next(&headers);
             all.append(&mut listed);
             if last {
@@ -186,6 +177,10 @@ impl GitHub {
         all.extend(parts);
         self.http.url(&all)
     }
+}
+
+fn asked(url: Url, subject: &str) -> Request<'_> {
+    Request { url, accept: JSON, subject }
 }
 
 fn line_comment(comment: &Comment) -> Value {
@@ -211,6 +206,12 @@ fn annotation(annotation: &Annotation) -> Value {
         "title": annotation.title,
         "message": annotation.message,
     })
+}
+
+#[derive(Default, Deserialize)]
+struct Made {
+    #[serde(default)]
+    id: u64,
 }
 
 #[derive(Deserialize)]

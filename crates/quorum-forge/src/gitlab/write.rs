@@ -118,7 +118,7 @@ impl GitLab {
 
     fn write(&self, method: Method, url: Url, body: &Value) -> Result<(), ForgeError> {
         let subject = "a note or a status";
-        self.http.send(method, &Request { url, accept: JSON, subject }, body).map(drop)
+        self.http.send(&method, &Request { url, accept: JSON, subject }, body).map(drop)
     }
 
     fn list<T: DeserializeOwned>(&self, url: &Url) -> Result<Vec<T>, ForgeError> {

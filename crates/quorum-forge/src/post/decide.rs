@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_finding_on_a_line_of_the_diff_becomes_a_comment_and_any_other_does_not() {
-        let result = result(vec![
+        let result = result(&[
             finding("a", "a.go", 11, Severity::High),
             finding("b", "a.go", 90, Severity::Low),
         ]);
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn what_is_posted_is_not_posted_again() {
-        let result = result(vec![finding("a", "a.go", 11, Severity::High)]);
+        let result = result(&[finding("a", "a.go", 11, Severity::High)]);
         let decision =
             decide(&result, &anchors(), &posted("a", "text"), Limits::of(Dialect::GitHub));
         assert_eq!(decision, Decision::default());
@@ -172,22 +172,14 @@ mod tests {
 
     #[test]
     fn a_finding_that_is_gone_is_marked_and_comes_back() {
-        let gone = decide(
-            &result(Vec::new()),
-            &anchors(),
-            &posted("a", "text"),
-            Limits::of(Dialect::GitHub),
-        );
+        let gone =
+            decide(&result(&[]), &anchors(), &posted("a", "text"), Limits::of(Dialect::GitHub));
         assert_eq!(gone.amendments.len(), 1);
         let body = &gone.amendments[0].body;
-        let again = decide(
-            &result(Vec::new()),
-            &anchors(),
-            &posted("a", body),
-            Limits::of(Dialect::GitHub),
-        );
+        let again =
+            decide(&result(&[]), &anchors(), &posted("a", body), Limits::of(Dialect::GitHub));
         assert_eq!(again, Decision::default());
-        let result = result(vec![finding("a", "a.go", 11, Severity::High)]);
+        let result = result(&[finding("a", "a.go", 11, Severity::High)]);
         let back = decide(&result, &anchors(), &posted("a", body), Limits::of(Dialect::GitHub));
         assert_eq!(back.amendments[0].body, "text");
     }
@@ -200,7 +192,7 @@ mod tests {
         };
         found.replacement = replacement(11, 12);
         let decision = decide(
-            &result(vec![found.clone()]),
+            &result(&[found.clone()]),
             &anchors(),
             &Posted::default(),
             Limits::of(Dialect::GitHub),
@@ -210,18 +202,14 @@ mod tests {
         assert!(comment.body.contains("```suggestion\nfixed\n```"));
         // Lines that the diff does not show cannot be replaced from a comment.
         found.replacement = replacement(11, 80);
-        let decision = decide(
-            &result(vec![found]),
-            &anchors(),
-            &Posted::default(),
-            Limits::of(Dialect::GitHub),
-        );
+        let decision =
+            decide(&result(&[found]), &anchors(), &Posted::default(), Limits::of(Dialect::GitHub));
         assert!(!decision.comments[0].body.contains("suggestion"));
     }
 
     #[test]
     fn the_worst_findings_get_the_comments() {
-        let result = result(vec![
+        let result = result(&[
             finding("a", "a.go", 11, Severity::Low),
             finding("b", "a.go", 12, Severity::Critical),
         ]);

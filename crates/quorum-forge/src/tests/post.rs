@@ -46,6 +46,7 @@ fn refuse(status: u16, message: &str) -> ResponseTemplate {
 }
 
 impl Respond for StandIn {
+    #[expect(clippy::too_many_lines, reason = "one arm for each thing that a host answers")]
     fn respond(&self, request: &Request) -> ResponseTemplate {
         let mut store = self.0.lock().unwrap();
         let path = request.url.path();
@@ -200,7 +201,7 @@ fn anchors() -> Anchors {
 /// One whole posting, as the command line does it.
 fn post(forge: &dyn Forge, fingerprints: &[(&str, u64)]) -> Result<Decision, ForgeError> {
     let findings = fingerprints.iter().map(|(f, line)| finding(f, "a.go", *line, Severity::High));
-    let result = result(findings.collect());
+    let result = result(&findings.collect::<Vec<_>>());
     let posted = forge.posted(7)?;
     let decision = decide(&result, &anchors(), &posted, Limits::of(forge.dialect()));
     if !decision.comments.is_empty() || posted.unpublished {
@@ -263,7 +264,7 @@ fn one_line_that_the_host_refuses_does_not_cost_the_others() {
             vec![finding("a", "a.go", 11, Severity::High), finding("b", "a.go", 12, Severity::Low)];
         let posted = forge.posted(7).unwrap();
         let limits = Limits::of(forge.dialect());
-        let mut decision = decide(&result(findings), &anchors(), &posted, limits);
+        let mut decision = decide(&result(&findings), &anchors(), &posted, limits);
         // As if the host's diff were another than the one that was read.
         decision.comments[0].line = 90;
         decision.comments[0].start_line = 90;

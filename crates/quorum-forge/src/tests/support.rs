@@ -175,7 +175,7 @@ pub(crate) fn finding(fingerprint: &str, file: &str, line: u64, severity: Severi
 }
 
 /// A result with these findings.
-pub(crate) fn result(findings: Vec<Finding>) -> ReviewResult {
+pub(crate) fn result(findings: &[Finding]) -> ReviewResult {
     let value = json!({
         "run": "r", "verdict": "APPROVED", "exit_code": 0, "reasons": [], "scope": "s",
         "execution": { "agents": [] }, "findings": findings, "protocol": "veto",

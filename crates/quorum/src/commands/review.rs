@@ -98,19 +98,18 @@ pub(super) fn settle(
 /// Prints a report and returns the exit code of its result.
 pub(super) fn print(report: &Report<'_>, output: &ResultArgs) -> Result<u8, Failure> {
     let file = output.output.as_deref();
-    match reports::write(report, output.format, file) {
-        Some(written) => written?,
-        None => {
-            let full = full_report(report.result);
-            let options = terminal::Options {
-                width: output::width(),
-                // What cannot show colours gets the text without them.
-                color: true,
-                unicode: output::is_unicode(),
-                full_report: full.as_deref(),
-            };
-            output::text(&terminal::render(report, &options), file)?;
-        }
+    if let Some(written) = reports::write(report, output.format, file) {
+        written?;
+    } else {
+        let full = full_report(report.result);
+        let options = terminal::Options {
+            width: output::width(),
+            // What cannot show colours gets the text without them.
+            color: true,
+            unicode: output::is_unicode(),
+            full_report: full.as_deref(),
+        };
+        output::text(&terminal::render(report, &options), file)?;
     }
     Ok(report.result.exit_code)
 }

@@ -145,9 +145,8 @@ fn start_index(sandbox: &Sandbox) -> Child {
 fn a_run_that_is_killed_at_any_moment_leaves_nothing_wrong() {
     let sandbox = Sandbox::empty();
     for file in 0..300 {
-        let functions: String = (0..30)
-            .map(|n| format!("def work_{file}_{n}(value):\n    return helper_{n}(value)\n\n"))
-            .collect();
+        let function = |n| format!("def work_{file}_{n}(value):\n    return helper_{n}(value)\n\n");
+        let functions = (0..30).map(function).collect::<Vec<_>>().concat();
         sandbox.write(&format!("pkg{}/m{file}.py", file % 7), functions);
     }
     let answers = || {
