@@ -13,6 +13,7 @@ pub const TEMPLATE: &str = r#"# What Quorum does in this repository. Every key i
 # review_type = "code"          # code, research, architecture or improvement
 # fail_on = "high"              # critical, high, medium, low or none
 # strict = false                # any finding fails the review
+# quorum_share = 0.75           # of all reviewers that must finish; else the vetoing and 2/3 of the rest
 # complete = false              # follow up on what the budget left out
 # tokenizer = "o200k"           # o200k, cl100k or chars4
 

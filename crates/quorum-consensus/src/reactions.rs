@@ -62,12 +62,16 @@ pub(crate) fn apply(
     withdrawn
 }
 
-/// The clusters by their own fingerprint and by those of their members.
+/// The clusters by their own fingerprint, and by a member's where no cluster has that for its own:
+/// two defects in one line may share a member's fingerprint, and a reaction to one of them is not
+/// one to the other.
 fn index(clusters: &[Cluster<'_>]) -> BTreeMap<String, BTreeSet<usize>> {
+    let own = clusters.iter().enumerate().map(|(number, cluster)| (&cluster.fingerprint, number));
+    let own: BTreeMap<&String, usize> = own.collect();
     let mut index: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for (number, cluster) in clusters.iter().enumerate() {
         index.entry(cluster.fingerprint.clone()).or_default().insert(number);
-        for member in &cluster.members {
+        for member in cluster.members.iter().filter(|m| !own.contains_key(&m.fingerprint)) {
             index.entry(member.fingerprint.clone()).or_default().insert(number);
         }
     }

@@ -32,6 +32,9 @@ pub struct Config {
     pub fail_on: FailOn,
     /// Any finding fails a review.
     pub strict: bool,
+    /// The share of all agents that must finish, more than 0 and at most 1; where it is not set, every agent with a
+    /// veto and two thirds of the others.
+    pub quorum_share: Option<f64>,
     /// Follow up on what the budget left out until everything is covered.
     pub complete: bool,
     /// How tokens are counted.
@@ -69,6 +72,7 @@ impl Default for Config {
             review_type: ReviewType::default(),
             fail_on: FailOn::default(),
             strict: false,
+            quorum_share: None,
             complete: false,
             tokenizer: Tokenizer::default(),
             time_pressure: false,
@@ -96,12 +100,23 @@ impl Config {
         })
     }
 
+    /// The share of all agents that must finish, exactly, where one is set.
+    pub fn quorum(&self) -> Result<Option<Share>, Problem> {
+        let Some(value) = self.quorum_share else { return Ok(None) };
+        let share = Share::from_fraction(value).filter(|share| *share != Share::percent(0));
+        share.map(Some).ok_or_else(|| Problem {
+            key: "quorum_share".to_owned(),
+            message: format!("{value} is not a share of more than 0 and at most 1"),
+        })
+    }
+
     /// What is wrong with the values themselves, though each of them parses.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         if let Err(problem) = self.progressive_summarization.thresholds() {
             problems.push(problem);
         }
+        problems.extend(self.quorum().err());
         for (name, agent) in &self.agent {
             if agent.base_budget.is_some_and(|budget| budget < MIN_BASE_BUDGET) {
                 problems.push(Problem {
@@ -454,6 +469,16 @@ mod tests {
         assert_eq!(problems.len(), 1);
         assert_eq!(problems[0].key, "progressive_summarization");
         assert!(problems[0].message.contains("0.96"), "{}", problems[0].message);
+    }
+
+    #[test]
+    fn a_quorum_is_a_share_of_somebody() {
+        let of = |quorum_share| Config { quorum_share, ..Config::default() };
+        assert_eq!(of(None).quorum(), Ok(None));
+        assert_eq!(of(Some(0.75)).quorum(), Ok(Some(Share::percent(75))));
+        for wrong in [0.0, -0.5, 1.01, f64::NAN] {
+            assert_eq!(of(Some(wrong)).problems()[0].key, "quorum_share", "{wrong}");
+        }
     }
 
     #[test]

@@ -122,6 +122,29 @@ fn severe_security_findings_cannot_be_outvoted() {
 }
 
 #[test]
+fn a_withdrawal_takes_one_of_two_defects_in_one_line() {
+    let name = NAMES[0];
+    let mut review = Review::of(&["a.go"])
+        .protocol(Protocol::Ci)
+        .agent(name)
+        .finds(name, finding(Severity::Critical, "a.go", 7, "Data is lost"))
+        .finds(name, finding(Severity::Low, "a.go", 7, "A misleading name"));
+    let both = review.decide().findings;
+    assert_eq!(both.len(), 2);
+    for (withdrawn, kept) in [(&both[0], &both[1]), (&both[1], &both[0])] {
+        review.outcome_of(name).reactions = vec![Reaction {
+            fingerprint: withdrawn.fingerprint.clone(),
+            stance: Stance::Withdraw,
+            evidence: None,
+            severity: None,
+        }];
+        let left = review.decide().findings;
+        let left: Vec<&str> = left.iter().map(|finding| finding.issue.as_str()).collect();
+        assert_eq!(left, [kept.issue.as_str()]);
+    }
+}
+
+#[test]
 fn authors_revise_their_own_findings_under_ci_alone() {
     let mut review = flagged(2, 1, Protocol::Ci);
     reacts(&mut review, NAMES[0], Stance::ReRate, None);
