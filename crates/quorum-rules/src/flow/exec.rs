@@ -128,12 +128,14 @@ impl Machine<'_> {
                 return Flow::Next;
             }
         }
-        for _ in 0..2 {
+        for _ in 0..self.turns() {
             let before = Rc::clone(&self.scope);
             if let Some(condition) = condition {
                 self.assume(condition, true);
             }
+            self.loops += 1;
             let flow = self.exec_block(body);
+            self.loops -= 1;
             if flow != Flow::Leave {
                 self.exec_block(step);
             }
@@ -158,7 +160,7 @@ impl Machine<'_> {
     fn each(&mut self, target: &Target, keyed: bool, over: &Expr, body: &[Stmt]) -> Flow {
         let container = self.eval(over);
         let element = self.element(&container, over.span);
-        for _ in 0..2 {
+        for _ in 0..self.turns() {
             let before = Rc::clone(&self.scope);
             match target {
                 Target::Tuple(parts) if keyed => {
@@ -172,13 +174,21 @@ impl Machine<'_> {
                 }
                 _ => self.assign(target, element.clone(), over.span),
             }
+            self.loops += 1;
             let flow = self.exec_block(body);
+            self.loops -= 1;
             self.scope = join_scopes(&before, &self.scope);
             if flow == Flow::Leave || !self.tick() {
                 break;
             }
         }
         Flow::Next
+    }
+
+    /// How often a body is run: twice, so that what one turn leaves reaches the next; inside
+    /// another loop once, or the work would double with every level.
+    fn turns(&self) -> usize {
+        if self.loops == 0 { 2 } else { 1 }
     }
 
     /// Any element of a container.

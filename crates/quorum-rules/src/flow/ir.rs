@@ -164,8 +164,6 @@ pub(super) struct Function {
     pub(super) body: Vec<Stmt>,
     pub(super) annotations: Vec<Rc<str>>,
     pub(super) span: Span,
-    /// Whether others can call it.
-    pub(super) public: bool,
     /// Its number within the file.
     pub(super) id: usize,
 }

@@ -113,12 +113,11 @@ impl Lowerer<'_> {
             _ => class,
         };
         let annotations = self.annotations(node);
-        let public = self.is_public(node, &name);
         let outer = self.class.take();
         let body = self.body(node);
         self.class = outer;
         let span = Self::span(node);
-        self.register(Function { name, class, params, body, annotations, span, public, id: 0 })
+        self.register(Function { name, class, params, body, annotations, span, id: 0 })
     }
 
     fn body(&mut self, node: Node<'_>) -> Vec<Stmt> {
@@ -178,7 +177,6 @@ impl Lowerer<'_> {
             body,
             annotations: Vec::new(),
             span,
-            public: false,
             id: 0,
         })
     }
@@ -283,18 +281,6 @@ impl Lowerer<'_> {
     fn short(&self, node: Node<'_>) -> Rc<str> {
         const LONG: usize = 200;
         Rc::from(self.text(node).get(..LONG).unwrap_or_else(|| self.text(node)))
-    }
-
-    fn is_public(&self, node: Node<'_>, name: &str) -> bool {
-        match self.lang {
-            Lang::Go => name.starts_with(char::is_uppercase),
-            Lang::Python => !name.starts_with('_'),
-            Lang::Java | Lang::CSharp | Lang::Kotlin => {
-                child_of_kind(node, &["modifiers", "modifier"])
-                    .is_none_or(|modifiers| !self.text(modifiers).contains("private"))
-            }
-            _ => false,
-        }
     }
 
     /// A class with its methods and fields.
