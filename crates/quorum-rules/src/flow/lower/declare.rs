@@ -84,12 +84,11 @@ impl Lowerer<'_> {
 
     /// A function belongs to the class around it, or to the file.
     fn place(&mut self, function: Rc<Function>, out: &mut Vec<Stmt>) {
-        match &mut self.class {
-            Some(class) => class.methods.push(function),
-            None => {
-                out.push(Stmt::Function(Rc::clone(&function)));
-                self.module.functions.push(function);
-            }
+        if let Some(class) = &mut self.class {
+            class.methods.push(function);
+        } else {
+            out.push(Stmt::Function(Rc::clone(&function)));
+            self.module.functions.push(function);
         }
     }
 
@@ -348,7 +347,7 @@ impl Lowerer<'_> {
             return;
         }
         if matches!(node.kind(), "var_spec" | "const_spec") {
-            self.spec(node, ty, out);
+            self.spec(node, ty.as_ref(), out);
             return;
         }
         let own = node
@@ -395,7 +394,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn spec(&mut self, node: Node<'_>, ty: Option<Rc<str>>, out: &mut Vec<Stmt>) {
+    fn spec(&mut self, node: Node<'_>, ty: Option<&Rc<str>>, out: &mut Vec<Stmt>) {
         let names = fields(node, "name");
         let values: Vec<Node<'_>> =
             node.child_by_field_name("value").map(children).unwrap_or_default();
@@ -409,7 +408,7 @@ impl Lowerer<'_> {
             return;
         }
         for (index, name) in names.iter().enumerate() {
-            self.assign_one(node, *name, ty.clone(), values.get(index).copied(), out);
+            self.assign_one(node, *name, ty.cloned(), values.get(index).copied(), out);
         }
     }
 
