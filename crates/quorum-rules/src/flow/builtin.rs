@@ -90,7 +90,7 @@ fn text_method(name: &str, text: &str, given: &Given<'_>) -> Option<Value> {
             if all_known && name == "format" && given.args.is_empty() {
                 return Some(Value::text(text));
             }
-            Value { taint, prefix, ..Value::default() }
+            Value { prefix, taint, ..Value::default() }
         }
         _ => return None,
     })

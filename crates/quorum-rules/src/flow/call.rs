@@ -6,6 +6,7 @@ use quorum_syntax::Lang;
 
 use super::builtin::{self, Effect};
 use super::eval::joined_path;
+use super::exec::element;
 use super::ir::{Call, Expr, ExprKind, Function, Span};
 use super::machine::{Machine, origin};
 use super::sink::text_of;
@@ -44,7 +45,7 @@ impl<'a> Machine<'a> {
                 return result;
             }
         }
-        let value = self.result(&path, &callee, &given, &name, call, span);
+        let value = self.result(&callee, &given, &name, call, span);
         self.named(value, &path, call)
     }
 
@@ -252,8 +253,7 @@ impl<'a> Machine<'a> {
             let args: Vec<Value> = match &params {
                 Some(paths) => paths.iter().map(|path| Value::at(path)).collect(),
                 None if iterates => {
-                    let element = self.element(&given.this, closure.function.span);
-                    vec![element]
+                    vec![element(&given.this)]
                 }
                 None => Vec::new(),
             };
@@ -336,14 +336,14 @@ impl<'a> Machine<'a> {
 
     /// What a call outside the file returns.
     fn result(
-        &mut self,
-        path: &str,
+        &self,
         callee: &Value,
         given: &Given<'_>,
         name: &str,
         call: &Call,
         span: Span,
     ) -> Value {
+        let path = callee.path.as_deref().unwrap_or("?");
         if let Some(taint) = self.source_at(&format!("{path}()"), span) {
             return Value::tainted(Some(taint));
         }
@@ -390,7 +390,7 @@ impl<'a> Machine<'a> {
                 _ => first.prefix.clone(),
             });
             let taint = Some(taint.step(span, &format!("through `{name}`")));
-            return Value { taint, prefix, ..Value::default() };
+            return Value { prefix, taint, ..Value::default() };
         }
         Value::tainted(Some(taint.doubted(if looks_up(&lower) { 0.35 } else { 0.65 })))
     }
@@ -415,8 +415,9 @@ fn formatted(name: &str, given: &Given<'_>) -> Option<Value> {
 fn named_receiver(call: &Call) -> Option<Rc<str>> {
     let ExprKind::Field(object, method) = &call.callee.kind else { return None };
     match &object.kind {
-        ExprKind::Name(name) => Some(Rc::from(format!("{name}.{method}"))),
-        ExprKind::Field(_, name) => Some(Rc::from(format!("{name}.{method}"))),
+        ExprKind::Name(name) | ExprKind::Field(_, name) => {
+            Some(Rc::from(format!("{name}.{method}")))
+        }
         _ => None,
     }
 }

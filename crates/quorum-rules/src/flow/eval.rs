@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::exec::truth;
+use super::exec::{element, truth};
 use super::ir::{Const, Expr, ExprKind, Op, Span, Stmt};
 use super::machine::Machine;
 use super::value::{Closure, Items, Key, Taint, Value, join_scopes};
@@ -96,8 +96,7 @@ impl Machine<'_> {
                 None => self.outside_value(&function, None, position, param),
             });
         }
-        let value = self.enter(closure, &values);
-        value
+        self.enter(closure, &values)
     }
 
     fn block_value(&mut self, block: &[Stmt]) -> Value {
@@ -122,7 +121,7 @@ impl Machine<'_> {
             Stmt::Block(inner) => self.block_value(inner),
             Stmt::ForEach { target, over, body, .. } => {
                 let container = self.eval(over);
-                let element = self.element(&container, over.span);
+                let element = element(&container);
                 self.assign(target, element, over.span);
                 let value = self.block_value(body);
                 Value { taint: value.any_taint(), ..Value::default() }
@@ -278,10 +277,10 @@ impl Machine<'_> {
                         Key::Int(_) => container.path.clone(),
                     };
                     let taint = container.taint.clone();
-                    return Value { path, taint, ..Value::default() };
+                    return Value { taint, path, ..Value::default() };
                 }
             } else {
-                return self.element(&container, span);
+                return element(&container);
             }
         }
         let path = match key.as_text() {
@@ -304,16 +303,13 @@ impl Machine<'_> {
             self.wanted = key.as_text().map(Rc::from);
             let value = self.eval(value);
             self.wanted = outer;
-            match key.constant.as_ref().and_then(Key::of) {
-                Some(key) => {
-                    items.known.insert(key, value);
-                }
-                None => {
-                    taint = Taint::worse(Option::as_ref(&taint), value.any_taint().as_ref());
-                    if let Some(inner) = &value.items {
-                        items.known.extend(inner.known.clone());
-                    }
-                }
+            if let Some(key) = key.constant.as_ref().and_then(Key::of) {
+                items.known.insert(key, value);
+                continue;
+            }
+            taint = Taint::worse(Option::as_ref(&taint), value.any_taint().as_ref());
+            if let Some(inner) = &value.items {
+                items.known.extend(inner.known.clone());
             }
         }
         Value { items: Some(Rc::new(items)), taint, ..Value::default() }
@@ -408,7 +404,7 @@ pub(super) fn joined(parts: &[Value]) -> Value {
         return Value { taint, ..Value::text(&text) };
     }
     let prefix = if text.is_empty() { None } else { Some(Rc::from(text)) };
-    Value { taint, prefix, ..Value::default() }
+    Value { prefix, taint, ..Value::default() }
 }
 
 fn fold(op: Op, left: &Value, right: &Value) -> Option<Const> {

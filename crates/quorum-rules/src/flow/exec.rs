@@ -16,6 +16,15 @@ pub(super) enum Flow {
     Leave,
 }
 
+/// The case of a switch that is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chosen {
+    Case(usize),
+    /// No case fits, and there is no default.
+    Nothing,
+    Unknown,
+}
+
 impl Machine<'_> {
     pub(super) fn exec_block(&mut self, block: &[Stmt]) -> Flow {
         for statement in block {
@@ -44,7 +53,7 @@ impl Machine<'_> {
         match statement {
             Stmt::Expr(expr) => {
                 self.eval(expr);
-                if self.never_returns(expr) { Flow::Leave } else { Flow::Next }
+                if Self::never_returns(expr) { Flow::Leave } else { Flow::Next }
             }
             Stmt::If(condition, yes, no) => self.branch(condition, yes, no),
             Stmt::Loop { condition, body, step, first } => {
@@ -72,7 +81,7 @@ impl Machine<'_> {
     }
 
     /// `panic`, `exit` and their like.
-    fn never_returns(&self, expr: &Expr) -> bool {
+    fn never_returns(expr: &Expr) -> bool {
         let ExprKind::Call(call) = &expr.kind else { return false };
         match &call.callee.kind {
             ExprKind::Name(name) => {
@@ -128,12 +137,14 @@ impl Machine<'_> {
                 return Flow::Next;
             }
         }
-        for _ in 0..2 {
+        for _ in 0..self.turns() {
             let before = Rc::clone(&self.scope);
             if let Some(condition) = condition {
                 self.assume(condition, true);
             }
+            self.loops += 1;
             let flow = self.exec_block(body);
+            self.loops -= 1;
             if flow != Flow::Leave {
                 self.exec_block(step);
             }
@@ -157,8 +168,8 @@ impl Machine<'_> {
 
     fn each(&mut self, target: &Target, keyed: bool, over: &Expr, body: &[Stmt]) -> Flow {
         let container = self.eval(over);
-        let element = self.element(&container, over.span);
-        for _ in 0..2 {
+        let element = element(&container);
+        for _ in 0..self.turns() {
             let before = Rc::clone(&self.scope);
             match target {
                 Target::Tuple(parts) if keyed => {
@@ -172,7 +183,9 @@ impl Machine<'_> {
                 }
                 _ => self.assign(target, element.clone(), over.span),
             }
+            self.loops += 1;
             let flow = self.exec_block(body);
+            self.loops -= 1;
             self.scope = join_scopes(&before, &self.scope);
             if flow == Flow::Leave || !self.tick() {
                 break;
@@ -181,28 +194,23 @@ impl Machine<'_> {
         Flow::Next
     }
 
-    /// Any element of a container.
-    pub(super) fn element(&mut self, container: &Value, _span: Span) -> Value {
-        if let Some(items) = &container.items
-            && let Some(joined) = items.known.values().cloned().reduce(|a, b| a.join(&b))
-        {
-            let taint = Taint::worse(joined.taint.as_ref(), container.taint.as_ref());
-            return Value { taint, ..joined };
-        }
-        Value { taint: container.taint.clone(), path: container.path.clone(), ..Value::default() }
+    /// How often a body is run: twice, so that what one turn leaves reaches the next; inside
+    /// another loop once, or the work would double with every level.
+    fn turns(&self) -> usize {
+        if self.loops == 0 { 2 } else { 1 }
     }
 
     fn switch(&mut self, subject: Option<&Expr>, cases: &[SwitchCase]) -> Flow {
         let value = subject.map(|subject| self.eval(subject));
-        let chosen = value.as_ref().and_then(|value| self.chosen(value, cases));
+        let chosen = value.map_or(Chosen::Unknown, |value| self.chosen(&value, cases));
         let before = Rc::clone(&self.scope);
         let mut after: Option<Rc<Scope>> = None;
         let mut leaves = true;
         let mut has_default = false;
         let start = match chosen {
-            Some(Some(index)) => index..index + 1,
-            Some(None) => 0..0,
-            None => 0..cases.len(),
+            Chosen::Case(index) => index..index + 1,
+            Chosen::Nothing => 0..0,
+            Chosen::Unknown => 0..cases.len(),
         };
         for index in start {
             has_default |= cases[index].labels.is_empty();
@@ -225,7 +233,7 @@ impl Machine<'_> {
                 after = Some(after.map_or(now, |known| join_scopes(&known, &self.scope)));
             }
         }
-        let certain = matches!(chosen, Some(Some(_))) || has_default;
+        let certain = matches!(chosen, Chosen::Case(_)) || has_default;
         if !certain {
             leaves = false;
             after = Some(
@@ -236,22 +244,22 @@ impl Machine<'_> {
         if leaves { Flow::Leave } else { Flow::Next }
     }
 
-    /// The case that a constant selects: none where it is not known, an empty one where there is no case.
-    fn chosen(&mut self, value: &Value, cases: &[SwitchCase]) -> Option<Option<usize>> {
-        let wanted = value.constant.clone()?;
-        let mut default = None;
+    /// The case that a constant selects.
+    fn chosen(&mut self, value: &Value, cases: &[SwitchCase]) -> Chosen {
+        let Some(wanted) = value.constant.clone() else { return Chosen::Unknown };
+        let mut default = Chosen::Nothing;
         for (index, case) in cases.iter().enumerate() {
             if case.labels.is_empty() {
-                default = Some(index);
+                default = Chosen::Case(index);
             }
             for label in &case.labels {
-                let label = self.eval(label).constant?;
-                if same(&label, &wanted) {
-                    return Some(Some(index));
+                let Some(label) = self.eval(label).constant else { return Chosen::Unknown };
+                if label == wanted {
+                    return Chosen::Case(index);
                 }
             }
         }
-        Some(default)
+        default
     }
 
     fn attempt(
@@ -421,6 +429,13 @@ pub(super) fn truth(value: &Value) -> Option<bool> {
     }
 }
 
-pub(super) fn same(a: &Const, b: &Const) -> bool {
-    a == b
+/// Any element of a container.
+pub(super) fn element(container: &Value) -> Value {
+    if let Some(items) = &container.items
+        && let Some(joined) = items.known.values().cloned().reduce(|a, b| a.join(&b))
+    {
+        let taint = Taint::worse(joined.taint.as_ref(), container.taint.as_ref());
+        return Value { taint, ..joined };
+    }
+    Value { taint: container.taint.clone(), path: container.path.clone(), ..Value::default() }
 }

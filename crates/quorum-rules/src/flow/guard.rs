@@ -95,6 +95,7 @@ impl Machine<'_> {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "one list of what tests are called")]
     fn assume_call(&mut self, call: &Call, holds: bool) {
         let Some(name) = callee_name(call) else { return };
         let lower = name.to_ascii_lowercase();
@@ -154,7 +155,7 @@ impl Machine<'_> {
         if begins {
             if holds {
                 self.clean_call(call, receiver, harms(&["path", "redirect", "ssrf", "file"]));
-            } else if first_text.as_deref().is_some_and(|text| dangerous(text)) {
+            } else if first_text.as_deref().is_some_and(dangerous) {
                 self.clean_call(call, receiver, path_harms());
             }
             return;
@@ -267,8 +268,10 @@ fn dangerous(text: &str) -> bool {
 fn root(expr: &Expr) -> Option<Rc<str>> {
     match &expr.kind {
         ExprKind::Name(name) => Some(Rc::clone(name)),
-        ExprKind::Field(inner, _) | ExprKind::Pass(inner) => root(inner),
-        ExprKind::Index(inner, _) | ExprKind::Typed(_, Some(inner)) => root(inner),
+        ExprKind::Field(inner, _)
+        | ExprKind::Pass(inner)
+        | ExprKind::Index(inner, _)
+        | ExprKind::Typed(_, Some(inner)) => root(inner),
         ExprKind::Call(call) => match &call.callee.kind {
             ExprKind::Field(object, _) if !matches!(object.kind, ExprKind::Name(_)) => root(object),
             ExprKind::Field(object, _) => match call.args.first() {

@@ -97,9 +97,9 @@ pub(super) enum Target {
     Field(Expr, Rc<str>),
     Index(Expr, Expr),
     /// By position.
-    Tuple(Vec<Target>),
+    Tuple(Vec<Self>),
     /// By name.
-    Object(Vec<(Rc<str>, Target)>),
+    Object(Vec<(Rc<str>, Self)>),
     Nothing,
 }
 
@@ -107,19 +107,19 @@ pub(super) enum Target {
 pub(super) enum Stmt {
     Expr(Expr),
     /// Both branches of a condition.
-    If(Expr, Vec<Stmt>, Vec<Stmt>),
+    If(Expr, Vec<Self>, Vec<Self>),
     /// Condition, body, and what comes after each turn; whether the body runs before the condition.
     Loop {
         condition: Option<Expr>,
-        body: Vec<Stmt>,
-        step: Vec<Stmt>,
+        body: Vec<Self>,
+        step: Vec<Self>,
         first: bool,
     },
     ForEach {
         target: Target,
         keyed: bool,
         over: Expr,
-        body: Vec<Stmt>,
+        body: Vec<Self>,
     },
     Switch {
         subject: Option<Expr>,
@@ -130,11 +130,11 @@ pub(super) enum Stmt {
     Continue,
     Throw(Option<Expr>),
     Try {
-        body: Vec<Stmt>,
-        handlers: Vec<(Option<Rc<str>>, Vec<Stmt>)>,
-        last: Vec<Stmt>,
+        body: Vec<Self>,
+        handlers: Vec<(Option<Rc<str>>, Vec<Self>)>,
+        last: Vec<Self>,
     },
-    Block(Vec<Stmt>),
+    Block(Vec<Self>),
     Function(Rc<Function>),
 }
 
@@ -164,8 +164,6 @@ pub(super) struct Function {
     pub(super) body: Vec<Stmt>,
     pub(super) annotations: Vec<Rc<str>>,
     pub(super) span: Span,
-    /// Whether others can call it.
-    pub(super) public: bool,
     /// Its number within the file.
     pub(super) id: usize,
 }

@@ -138,5 +138,5 @@ fn child_of_kind<'t>(node: Node<'t>, kinds: &[&str]) -> Option<Node<'t>> {
 
 fn fields<'t>(node: Node<'t>, field: &str) -> Vec<Node<'t>> {
     let mut cursor = node.walk();
-    node.children_by_field_name(field, &mut cursor).filter(|child| child.is_named()).collect()
+    node.children_by_field_name(field, &mut cursor).filter(Node::is_named).collect()
 }

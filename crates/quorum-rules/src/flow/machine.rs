@@ -12,7 +12,7 @@ use super::tables::Tables;
 use super::value::{Closure, Items, Origin, Scope, Taint, Value};
 
 /// Steps that one file may take; beyond them nothing more is followed, and that is said.
-const FUEL: u32 = 600_000;
+const FUEL: u32 = 300_000;
 
 /// How deep calls are followed.
 const CALLS: usize = 6;
@@ -31,6 +31,8 @@ pub(super) struct Machine<'a> {
     pub(super) stack: Vec<Rc<Function>>,
     /// What the value that is being computed is going to be called.
     pub(super) wanted: Option<Rc<str>>,
+    /// How many loops stand around what is running.
+    pub(super) loops: usize,
     fields: HashMap<Rc<str>, Value>,
     fuel: u32,
     pub(super) hits: Vec<Hit>,
@@ -66,6 +68,7 @@ impl<'a> Machine<'a> {
             returned: Vec::new(),
             stack: Vec::new(),
             wanted: None,
+            loops: 0,
             fields: HashMap::new(),
             fuel: FUEL,
             hits: Vec::new(),

@@ -134,7 +134,7 @@ pub(super) struct Origin {
 pub(super) struct Step {
     pub(super) span: Span,
     pub(super) note: Rc<str>,
-    pub(super) before: Option<Rc<Step>>,
+    pub(super) before: Option<Rc<Self>>,
     pub(super) length: usize,
 }
 

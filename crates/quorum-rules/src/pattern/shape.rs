@@ -191,7 +191,7 @@ impl CompiledConstraint {
     fn holds(&self, name: &str, bound: &Bindings<'_>) -> bool {
         let Some(node) = bound.get_match(name) else {
             let many = bound.get_multiple_matches(name);
-            let text: String = many.iter().map(|node| node.text()).collect();
+            let text: String = many.iter().map(SyntaxNode::text).collect();
             return self.regex.as_ref().is_none_or(|regex| regex.is_match(&text))
                 && self.not_regex.as_ref().is_none_or(|regex| !regex.is_match(&text));
         };

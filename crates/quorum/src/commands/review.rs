@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quorum_consensus::{Input, Policy, decide, messages};
+use quorum_consensus::{Input, Policy, Quorum, decide, messages};
 use quorum_dispatch::{BUILTIN, Reviewed, react};
 use quorum_model::agent::Agent;
 use quorum_model::finding::AgentFinding;
@@ -161,13 +161,16 @@ pub(super) fn conclude(
     arguments: &RunArgs,
 ) -> Result<ReviewResult, Failure> {
     let config = &workspace.loaded.config;
+    let share = config
+        .quorum()
+        .map_err(|problem| Failure::new(format!("{}: {}", problem.key, problem.message)))?;
     let agents = definitions(workspace);
     let policy = Policy {
         protocol: plan.protocol,
         fail_on: config.fail_on.severity(),
         strict: config.strict,
         ignore_vetos: arguments.ignore_vetos.clone(),
-        ..Policy::default()
+        quorum: share.map_or_else(Quorum::default, Quorum::Share),
     };
     let input = Input { run, plan, agents: &agents, outcomes, gates: &[], policy };
     Ok(decide(&input)?)

@@ -84,12 +84,11 @@ impl Lowerer<'_> {
 
     /// A function belongs to the class around it, or to the file.
     fn place(&mut self, function: Rc<Function>, out: &mut Vec<Stmt>) {
-        match &mut self.class {
-            Some(class) => class.methods.push(function),
-            None => {
-                out.push(Stmt::Function(Rc::clone(&function)));
-                self.module.functions.push(function);
-            }
+        if let Some(class) = &mut self.class {
+            class.methods.push(function);
+        } else {
+            out.push(Stmt::Function(Rc::clone(&function)));
+            self.module.functions.push(function);
         }
     }
 
@@ -113,12 +112,11 @@ impl Lowerer<'_> {
             _ => class,
         };
         let annotations = self.annotations(node);
-        let public = self.is_public(node, &name);
         let outer = self.class.take();
         let body = self.body(node);
         self.class = outer;
         let span = Self::span(node);
-        self.register(Function { name, class, params, body, annotations, span, public, id: 0 })
+        self.register(Function { name, class, params, body, annotations, span, id: 0 })
     }
 
     fn body(&mut self, node: Node<'_>) -> Vec<Stmt> {
@@ -178,7 +176,6 @@ impl Lowerer<'_> {
             body,
             annotations: Vec::new(),
             span,
-            public: false,
             id: 0,
         })
     }
@@ -285,18 +282,6 @@ impl Lowerer<'_> {
         Rc::from(self.text(node).get(..LONG).unwrap_or_else(|| self.text(node)))
     }
 
-    fn is_public(&self, node: Node<'_>, name: &str) -> bool {
-        match self.lang {
-            Lang::Go => name.starts_with(char::is_uppercase),
-            Lang::Python => !name.starts_with('_'),
-            Lang::Java | Lang::CSharp | Lang::Kotlin => {
-                child_of_kind(node, &["modifiers", "modifier"])
-                    .is_none_or(|modifiers| !self.text(modifiers).contains("private"))
-            }
-            _ => false,
-        }
-    }
-
     /// A class with its methods and fields.
     pub(super) fn declare_class(&mut self, node: Node<'_>) {
         let name = node
@@ -362,7 +347,7 @@ impl Lowerer<'_> {
             return;
         }
         if matches!(node.kind(), "var_spec" | "const_spec") {
-            self.spec(node, ty, out);
+            self.spec(node, ty.as_ref(), out);
             return;
         }
         let own = node
@@ -409,7 +394,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn spec(&mut self, node: Node<'_>, ty: Option<Rc<str>>, out: &mut Vec<Stmt>) {
+    fn spec(&mut self, node: Node<'_>, ty: Option<&Rc<str>>, out: &mut Vec<Stmt>) {
         let names = fields(node, "name");
         let values: Vec<Node<'_>> =
             node.child_by_field_name("value").map(children).unwrap_or_default();
@@ -423,7 +408,7 @@ impl Lowerer<'_> {
             return;
         }
         for (index, name) in names.iter().enumerate() {
-            self.assign_one(node, *name, ty.clone(), values.get(index).copied(), out);
+            self.assign_one(node, *name, ty.cloned(), values.get(index).copied(), out);
         }
     }
 

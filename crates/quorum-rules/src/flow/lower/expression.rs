@@ -85,14 +85,14 @@ impl Lowerer<'_> {
                     }
                     ("shell_command_expression", kind) => {
                         let value = Self::make(node, kind);
-                        self.named_call(node, "shell_exec", vec![value])
+                        Self::named_call(node, "shell_exec", vec![value])
                     }
                     (_, kind) => kind,
                 }
             }
             "subshell" => {
                 let value = self.string(node);
-                self.named_call(node, "Kernel.`", vec![value])
+                Self::named_call(node, "Kernel.`", vec![value])
             }
             "concatenated_string" | "chained_string" => {
                 let parts = children(node).into_iter().map(|part| self.expr(part)).collect();
@@ -250,7 +250,7 @@ impl Lowerer<'_> {
                 let name =
                     node.kind().trim_end_matches("_expression").trim_end_matches("_intrinsic");
                 let parts = children(node).into_iter().map(|part| self.expr(part)).collect();
-                self.named_call(node, name, parts)
+                Self::named_call(node, name, parts)
             }
             "class_declaration" | "class" => {
                 self.declare_class(node);
@@ -285,7 +285,7 @@ impl Lowerer<'_> {
         ExprKind::Opaque(parts)
     }
 
-    fn named_call(&self, node: Node<'_>, name: &str, args: Vec<Expr>) -> ExprKind {
+    fn named_call(node: Node<'_>, name: &str, args: Vec<Expr>) -> ExprKind {
         let callee = Self::make(node, ExprKind::Name(Rc::from(name)));
         let args = args.into_iter().map(|value| Arg { name: None, value }).collect();
         ExprKind::Call(Box::new(Call { callee, args, new: false }))
@@ -294,7 +294,7 @@ impl Lowerer<'_> {
     /// A call of something that the language has a sign for, such as `echo`.
     pub(super) fn statement_call(&mut self, node: Node<'_>, name: &str) -> Expr {
         let parts = children(node).into_iter().map(|part| self.expr(part)).collect();
-        let kind = self.named_call(node, name, parts);
+        let kind = Self::named_call(node, name, parts);
         Self::make(node, kind)
     }
 
@@ -367,10 +367,10 @@ impl Lowerer<'_> {
         let operator = node
             .child_by_field_name("operator")
             .or_else(|| node.child_by_field_name("operators"))
-            .map(|operator| self.text(operator))
-            .unwrap_or_else(|| {
-                self.text.get(left.end_byte()..right.start_byte()).unwrap_or_default().trim()
-            });
+            .map_or_else(
+                || self.text.get(left.end_byte()..right.start_byte()).unwrap_or_default().trim(),
+                |operator| self.text(operator),
+            );
         let op = operator_of(operator.trim(), self.lang);
         if op == Op::Rem && self.lang == Lang::Python {
             let text = self.expr(left);
@@ -527,15 +527,11 @@ impl Lowerer<'_> {
         let value = node
             .child_by_field_name("value")
             .or_else(|| child_of_kind(node, &["array_initializer", "initializer_expression"]));
-        match value {
-            Some(value) => self.expr(value).kind,
-            None => {
-                let ty = node
-                    .child_by_field_name("type")
-                    .map_or(Rc::from("array"), |t| self.type_name(t));
-                ExprKind::Typed(ty, None)
-            }
+        if let Some(value) = value {
+            return self.expr(value).kind;
         }
+        let ty = node.child_by_field_name("type").map_or(Rc::from("array"), |t| self.type_name(t));
+        ExprKind::Typed(ty, None)
     }
 
     fn map(&mut self, node: Node<'_>) -> ExprKind {
@@ -669,7 +665,7 @@ impl Lowerer<'_> {
         };
         let path = format!("jsx.{}", self.text(*name));
         let value = self.expr(*value);
-        self.named_call(node, &path, vec![value])
+        Self::named_call(node, &path, vec![value])
     }
 
     fn call(&mut self, node: Node<'_>) -> ExprKind {

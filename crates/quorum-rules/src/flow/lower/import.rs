@@ -121,7 +121,7 @@ impl Lowerer<'_> {
                 let last = segments.last().copied().unwrap_or_default();
                 let last = last.split('.').next().unwrap_or(last);
                 let local = child.child_by_field_name("name").map_or(last, |name| self.text(name));
-                self.bind(&local.to_owned(), &path.replace('.', "_"));
+                self.bind(local, &path.replace('.', "_"));
             }
         }
     }

@@ -308,7 +308,7 @@ impl Lowerer<'_> {
             | "communication_case" => Vec::new(),
             _ => return None,
         };
-        let ids: Vec<usize> = labels.iter().map(|label| label.id()).collect();
+        let ids: Vec<usize> = labels.iter().map(Node::id).collect();
         let mut body = Vec::new();
         for child in children(case) {
             if child.kind() != "switch_label" && !ids.contains(&child.id()) {
@@ -377,7 +377,6 @@ impl Lowerer<'_> {
                     }
                 }
                 "resource_specification" => {}
-                "else_clause" => body.extend(self.block(child)),
                 _ => body.extend(self.block(child)),
             }
         }
