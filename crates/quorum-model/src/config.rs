@@ -32,8 +32,8 @@ pub struct Config {
     pub fail_on: FailOn,
     /// Any finding fails a review.
     pub strict: bool,
-    /// The share of all agents that must finish, more than 0 and at most 1; where it is not set, every agent with a
-    /// veto and two thirds of the others.
+    /// The share of all agents that must finish, more than 0 and at most 1; where it is not set,
+    /// every agent with a veto and two thirds of the others.
     pub quorum_share: Option<f64>,
     /// Follow up on what the budget left out until everything is covered.
     pub complete: bool,

@@ -64,14 +64,14 @@ pub(crate) fn engines(plan: &Plan, workspace: &Workspace) -> Result<Engines, Fai
             }
             let program = if provider == "command" { name.clone() } else { String::new() };
             let key = (provider.clone(), program);
-            let endpoint = match endpoints.get(&key) {
-                Some(endpoint) => endpoint.clone(),
-                None => {
-                    let found = connect(&provider, &name, timeouts, |name| env::var(name).ok());
-                    let endpoint = Arc::new(Endpoint::new(found.map_err(failure)?, at_once));
-                    endpoints.insert(key, endpoint.clone());
-                    endpoint
-                }
+            let endpoint = if let Some(endpoint) = endpoints.get(&key) {
+                endpoint.clone()
+            } else {
+                let found = connect(&provider, &name, timeouts, |name| env::var(name).ok());
+                let found = found.map_err(|error| failure(&error))?;
+                let endpoint = Arc::new(Endpoint::new(found, at_once));
+                endpoints.insert(key, endpoint.clone());
+                endpoint
             };
             chain.push((endpoint, workspace.registry.model(&name).served_as));
         }
@@ -124,7 +124,7 @@ fn refuse_foreign_command(template: &str, workspace: &Workspace) -> Result<(), F
         .with_hint("name it yourself: `--provider command --model 'claude -p'`"))
 }
 
-fn failure(error: LlmError) -> Failure {
+fn failure(error: &LlmError) -> Failure {
     let failure = Failure::new(error.to_string());
     match error.hint() {
         Some(hint) => failure.with_hint(hint),
@@ -178,13 +178,12 @@ pub(crate) fn review(
             outcomes = &mut reviewing => Some(outcomes),
             _ = tokio::signal::ctrl_c() => None,
         };
-        match first {
-            Some(outcomes) => (outcomes, false),
-            None => {
-                // Nobody listens any more only when the review is over.
-                stop.send_replace(true);
-                (reviewing.await, true)
-            }
+        if let Some(outcomes) = first {
+            (outcomes, false)
+        } else {
+            // Nobody listens any more only when the review is over.
+            stop.send_replace(true);
+            (reviewing.await, true)
         }
     });
     lines.finish();

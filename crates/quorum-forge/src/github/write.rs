@@ -55,7 +55,7 @@ impl GitHub {
         }
         let all: Vec<Value> = comments.iter().map(line_comment).collect();
         let review = json!({ "commit_id": request.head_sha, "event": "COMMENT", "comments": all });
-        match self.write(Method::POST, self.url(request.number, &["reviews"]), &review) {
+        match self.write(&Method::POST, self.url(request.number, &["reviews"]), &review) {
             Ok(()) => return Ok(Vec::new()),
             Err(ForgeError::Rejected { status: 422, .. }) => {}
             Err(error) => return Err(error),
@@ -64,7 +64,7 @@ impl GitHub {
         for (number, comment) in comments.iter().enumerate() {
             let mut body = line_comment(comment);
             body["commit_id"] = json!(request.head_sha);
-            match self.write(Method::POST, self.url(request.number, &["comments"]), &body) {
+            match self.write(&Method::POST, self.url(request.number, &["comments"]), &body) {
                 Ok(()) => {}
                 Err(ForgeError::Rejected { status: 422, .. }) => refused.push(number),
                 Err(error) => return Err(error),
@@ -79,7 +79,7 @@ impl GitHub {
         amendment: &Amendment,
     ) -> Result<(), ForgeError> {
         let url = self.below(&["pulls", "comments", &amendment.id]);
-        self.write(Method::PATCH, url, &json!({ "body": amendment.body }))
+        self.write(&Method::PATCH, url, &json!({ "body": amendment.body }))
     }
 
     pub(super) fn write_summary(
@@ -93,7 +93,7 @@ impl GitHub {
             Some(known) => (Method::PATCH, self.below(&["issues", "comments", &known.id])),
             None => (Method::POST, self.issue(request.number, &["comments"])),
         };
-        self.write(method, url, &json!({ "body": body }))
+        self.write(&method, url, &json!({ "body": body }))
     }
 
     /// A check run with annotations; where the token may not make one, a commit status.
@@ -128,7 +128,7 @@ impl GitHub {
         let made: Made = serde_json::from_slice(&made.body).unwrap_or_default();
         for batch in batches {
             let url = self.below(&["check-runs", &made.id.to_string()]);
-            self.write(Method::PATCH, url, &json!({ "output": output(batch) }))?;
+            self.write(&Method::PATCH, url, &json!({ "output": output(batch) }))?;
         }
         Ok(())
     }
@@ -140,12 +140,12 @@ impl GitHub {
             "context": CHECK,
             "description": description,
         });
-        self.write(Method::POST, self.below(&["statuses", &request.head_sha]), &status)
+        self.write(&Method::POST, self.below(&["statuses", &request.head_sha]), &status)
     }
 
-    fn write(&self, method: Method, url: Url, body: &Value) -> Result<(), ForgeError> {
+    fn write(&self, method: &Method, url: Url, body: &Value) -> Result<(), ForgeError> {
         let subject = "a comment or a status";
-        self.http.send(&method, &asked(url, subject), body).map(drop)
+        self.http.send(method, &asked(url, subject), body).map(drop)
     }
 
     fn list<T: DeserializeOwned>(&self, url: &Url) -> Result<Vec<T>, ForgeError> {

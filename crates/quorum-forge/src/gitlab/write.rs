@@ -54,14 +54,14 @@ impl GitLab {
         let mut refused = Vec::new();
         for (number, comment) in comments.iter().enumerate() {
             let draft = json!({ "note": comment.body, "position": position(request, comment) });
-            match self.write(Method::POST, self.url(request.number, &["draft_notes"]), &draft) {
+            match self.write(&Method::POST, self.url(request.number, &["draft_notes"]), &draft) {
                 Ok(()) => {}
                 Err(ForgeError::Rejected { status: 400 | 422, .. }) => refused.push(number),
                 Err(error) => return Err(error),
             }
         }
         let url = self.url(request.number, &["draft_notes", "bulk_publish"]);
-        self.write(Method::POST, url, &json!({}))?;
+        self.write(&Method::POST, url, &json!({}))?;
         Ok(refused)
     }
 
@@ -76,7 +76,7 @@ impl GitLab {
         };
         let key = if list == "notes" { "body" } else { "note" };
         let url = self.url(request.number, &[list, id]);
-        self.write(Method::PUT, url, &json!({ key: amendment.body }))
+        self.write(&Method::PUT, url, &json!({ key: amendment.body }))
     }
 
     pub(super) fn write_summary(
@@ -90,7 +90,7 @@ impl GitLab {
             Some(known) => (Method::PUT, self.url(request.number, &["notes", &known.id])),
             None => (Method::POST, self.url(request.number, &["notes"])),
         };
-        self.write(method, url, &json!({ "body": body }))
+        self.write(&method, url, &json!({ "body": body }))
     }
 
     pub(super) fn write_light(
@@ -105,7 +105,7 @@ impl GitLab {
             "description": description,
         });
         let parts = ["projects", self.repository.as_str(), "statuses", &request.head_sha];
-        match self.write(Method::POST, self.http.url(&parts), &status) {
+        match self.write(&Method::POST, self.http.url(&parts), &status) {
             // GitLab calls a status that it already has a transition that cannot be made.
             Err(ForgeError::Rejected { status: 400, reason, .. })
                 if reason.contains("transition") =>
@@ -116,9 +116,9 @@ impl GitLab {
         }
     }
 
-    fn write(&self, method: Method, url: Url, body: &Value) -> Result<(), ForgeError> {
+    fn write(&self, method: &Method, url: Url, body: &Value) -> Result<(), ForgeError> {
         let subject = "a note or a status";
-        self.http.send(&method, &Request { url, accept: JSON, subject }, body).map(drop)
+        self.http.send(method, &Request { url, accept: JSON, subject }, body).map(drop)
     }
 
     fn list<T: DeserializeOwned>(&self, url: &Url) -> Result<Vec<T>, ForgeError> {

@@ -46,7 +46,7 @@ fn java(body: &str) -> bool {
 }
 
 fn python(body: &str) -> bool {
-    let lines: String = body.lines().map(|line| format!("    {line}\n")).collect();
+    let lines: String = body.lines().flat_map(|line| ["    ", line, "\n"]).collect();
     let code = format!(
         "from flask import request\nimport sqlite3\n\n\
          def echo(x):\n    return x\n\ndef fixed(x):\n    return 'fixed'\n\n\
