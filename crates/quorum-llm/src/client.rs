@@ -174,6 +174,7 @@ impl Client {
                     Err(error @ LlmError::NotAdmitted(_)) => {
                         // Why it was asked again says more than that it may not be.
                         failures.push(error.to_string());
+                        failures.dedup();
                         return Err(LlmError::NotAdmitted(failures.join("; then ")));
                     }
                     Err(error) => error,

@@ -83,6 +83,7 @@ impl Worker<'_> {
             tally.note(error.to_string());
         }
         let account = branches.account(branch);
+        tally.budget = account.budget;
         tally.used = account.used;
         (self.desk.review.thresholds.mode(account.used, account.budget), tally)
     }
@@ -217,7 +218,8 @@ impl Worker<'_> {
             error,
             mode,
             usage: Usage {
-                budget: self.planned.budget,
+                // Every wave is a branch with a budget of its own.
+                budget: tally.budget.max(self.planned.budget),
                 budget_used: tally.used,
                 tokens: tally.tokens,
                 usd: tally.usd,

@@ -22,6 +22,8 @@ pub(crate) struct Tally {
     pub(crate) sops: Vec<SopAnswer>,
     pub(crate) expected_sops: Vec<String>,
     pub(crate) notes: Vec<String>,
+    /// Tokens that its branches were given, and charged.
+    pub(crate) budget: u64,
     pub(crate) used: u64,
     pub(crate) tokens: u64,
     pub(crate) usd: f64,
@@ -55,6 +57,7 @@ impl Tally {
         for note in other.notes {
             self.note(note);
         }
+        self.budget = self.budget.saturating_add(other.budget);
         self.used = self.used.saturating_add(other.used);
         self.tokens = self.tokens.saturating_add(other.tokens);
         self.usd += other.usd;
