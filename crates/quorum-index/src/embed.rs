@@ -221,7 +221,6 @@ impl Index {
             ranked.truncate(count);
         }
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let docs: Vec<u32> = ranked.into_iter().map(|(_, doc)| doc).collect();
-        self.find_with(query, &docs)
+        self.find_with(query, &ranked)
     }
 }

@@ -107,7 +107,11 @@ impl Index {
     }
 
     /// The same, with another ranking of docs fused in.
-    pub(crate) fn find_with(&self, query: &Query, by_meaning: &[u32]) -> Result<Found, IndexError> {
+    pub(crate) fn find_with(
+        &self,
+        query: &Query,
+        by_meaning: &[(f32, u32)],
+    ) -> Result<Found, IndexError> {
         let filter = self.filter(query)?;
         let scores = self.scores(&query.text)?;
         let mut ranked = self.best(&scores, &filter, query.limit * 4 + 64);
@@ -380,10 +384,22 @@ impl PathGlobs {
     }
 }
 
+/// Docs with their places. Equals share one: which of them has the lower number is an accident of how
+/// the index was made.
+fn places(ranked: &[(f32, u32)]) -> impl Iterator<Item = (usize, u32)> + '_ {
+    let mut place = 0;
+    ranked.iter().enumerate().map(move |(at, (score, doc))| {
+        if at > 0 && ranked[at - 1].0.total_cmp(score) != Ordering::Equal {
+            place = at;
+        }
+        (place, *doc)
+    })
+}
+
 /// Fuses two rankings by the places that docs have in them, which needs no common scale.
 fn fuse(
     by_words: &[(f32, u32)],
-    by_meaning: &[u32],
+    by_meaning: &[(f32, u32)],
     admitted: impl Fn(u32) -> bool,
 ) -> Vec<(f32, u32)> {
     const DAMPING: f32 = 60.0;
@@ -393,11 +409,11 @@ fn fuse(
         let place = place as f32;
         1.0 / (DAMPING + place + 1.0)
     };
-    for (place, (_, doc)) in by_words.iter().enumerate() {
-        *fused.entry(*doc).or_default() += share(place);
+    for (place, doc) in places(by_words) {
+        *fused.entry(doc).or_default() += share(place);
     }
-    for (place, doc) in by_meaning.iter().enumerate().filter(|(_, doc)| admitted(**doc)) {
-        *fused.entry(*doc).or_default() += share(place);
+    for (place, doc) in places(by_meaning).filter(|(_, doc)| admitted(*doc)) {
+        *fused.entry(doc).or_default() += share(place);
     }
     let mut fused: Vec<(f32, u32)> = fused.into_iter().map(|(doc, score)| (score, doc)).collect();
     fused.sort_by(|a, b| match b.0.total_cmp(&a.0) {
