@@ -21,10 +21,22 @@ use crate::workspace::Workspace;
 use crate::{embedded, history, output, progress, reports};
 
 pub(super) fn run(cli: &Cli, arguments: &ReviewArgs) -> Result<u8, Failure> {
+    refuse_unknown(&arguments.run)?;
     let made = plan::make(cli, &arguments.scope, &arguments.run, Purpose::Review)?;
     let engines = models::engines(&made.plan, &made.workspace)?;
     let recorder = Recorder::start(&made.workspace, &made.plan)?;
     go_on(cli, &made, &engines, &recorder, (&arguments.run, &arguments.output))
+}
+
+/// What is asked for and cannot be done is not passed over: a verdict would seem to rest on it.
+fn refuse_unknown(arguments: &RunArgs) -> Result<(), Failure> {
+    for (asked, flag) in [(arguments.gates, "--gates"), (arguments.verify, "--verify")] {
+        if asked {
+            return Err(Failure::new(format!("this version cannot do what `{flag}` asks for"))
+                .with_hint(format!("leave `{flag}` out")));
+        }
+    }
+    Ok(())
 }
 
 /// Does what is left to do of a run, and prints its result.
