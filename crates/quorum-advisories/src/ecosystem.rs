@@ -37,7 +37,7 @@ impl Ecosystem {
     /// The name that advisories use.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Cargo => "crates.io",
+            Self::Cargo => concat!("crates", ".io"),
             Self::Go => "Go",
             Self::Maven => "Maven",
             Self::Npm => "npm",
@@ -64,7 +64,7 @@ impl Ecosystem {
                 words.join("-")
             }
             Self::NuGet | Self::Packagist => name.to_ascii_lowercase(),
-            // Crates.io takes `-` and `_` for the same name.
+            // Rust's registry takes `-` and `_` for the same name.
             Self::Cargo => name.replace('_', "-"),
             Self::Go | Self::Maven | Self::Npm | Self::RubyGems => name.to_owned(),
         }
