@@ -175,7 +175,7 @@ pub(crate) fn cutoff(reason: CutoffReason) -> &'static str {
 }
 
 /// A number with commas between thousands.
-pub(crate) fn number(number: u64) -> String {
+pub fn number(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -188,7 +188,7 @@ pub(crate) fn number(number: u64) -> String {
 }
 
 /// `count` things, in words.
-pub(crate) fn count(count: usize, one: &str, many: &str) -> String {
+pub fn count(count: usize, one: &str, many: &str) -> String {
     format!("{} {}", number(count as u64), if count == 1 { one } else { many })
 }
 

@@ -30,7 +30,7 @@ const CALLS: &str = "QUORUM_KILLS_CALLS";
 
 /// The scripted review. It is a test so that the test program can start itself as a child.
 #[test]
-#[ignore = "the child of the tests below"]
+#[ignore = "no test of its own: the tests below start it as the child that they kill"]
 fn scripted_run() {
     let (Some(root), Some(calls)) = (std::env::var_os(ROOT), std::env::var_os(CALLS)) else {
         return;

@@ -3,9 +3,11 @@
 //! Grammars name like things alike, so one reading of node kinds serves all languages; what is
 //! special about one of them is in its branch of the match.
 
+mod collection;
 mod declare;
 mod expression;
 mod import;
+mod invocation;
 mod literal;
 mod statement;
 

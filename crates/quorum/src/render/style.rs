@@ -2,6 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+pub(crate) use quorum_report::{count, number};
 
 /// The title bar of a page.
 pub(crate) fn title(text: &str) -> String {
@@ -25,24 +26,6 @@ pub(crate) fn dim(text: &str) -> String {
 pub(crate) fn warning(text: &str) -> String {
     let yellow = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
     format!("{yellow}!{yellow:#} {text}")
-}
-
-/// A number with commas between thousands.
-pub(crate) fn number(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// `count` things, in words.
-pub(crate) fn count(count: usize, one: &str, many: &str) -> String {
-    format!("{} {}", number(count as u64), if count == 1 { one } else { many })
 }
 
 /// Seconds as people say them.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use quorum_syntax::{Lang, Node};
 
-use super::{DEPTH, Lowerer, child_of_kind, children, fields};
+use super::{DEPTH, Lowerer, children, fields};
 use crate::flow::ir::{Arg, Call, Const, Expr, ExprKind, Op, Target};
 
 impl Lowerer<'_> {
@@ -19,11 +19,11 @@ impl Lowerer<'_> {
         Self::make(node, kind)
     }
 
-    fn boxed(&mut self, node: Node<'_>) -> Box<Expr> {
+    pub(super) fn boxed(&mut self, node: Node<'_>) -> Box<Expr> {
         Box::new(self.expr(node))
     }
 
-    fn boxed_field(&mut self, node: Node<'_>, field: &str) -> Box<Expr> {
+    pub(super) fn boxed_field(&mut self, node: Node<'_>, field: &str) -> Box<Expr> {
         match node.child_by_field_name(field) {
             Some(child) => self.boxed(child),
             None => Box::new(Self::make(node, ExprKind::Opaque(Vec::new()))),
@@ -31,7 +31,7 @@ impl Lowerer<'_> {
     }
 
     #[expect(clippy::too_many_lines, reason = "one flat table of node kinds")]
-    fn kind(&mut self, node: Node<'_>) -> ExprKind {
+    pub(super) fn kind(&mut self, node: Node<'_>) -> ExprKind {
         match node.kind() {
             "identifier"
             | "constant"
@@ -275,7 +275,7 @@ impl Lowerer<'_> {
     }
 
     /// Anything else: one part inside is a wrap, several are parts of something unknown.
-    fn wrapped(&mut self, node: Node<'_>) -> ExprKind {
+    pub(super) fn wrapped(&mut self, node: Node<'_>) -> ExprKind {
         let mut parts: Vec<Expr> = children(node).into_iter().map(|part| self.expr(part)).collect();
         if parts.len() == 1
             && let Some(only) = parts.pop()
@@ -285,7 +285,7 @@ impl Lowerer<'_> {
         ExprKind::Opaque(parts)
     }
 
-    fn named_call(node: Node<'_>, name: &str, args: Vec<Expr>) -> ExprKind {
+    pub(super) fn named_call(node: Node<'_>, name: &str, args: Vec<Expr>) -> ExprKind {
         let callee = Self::make(node, ExprKind::Name(Rc::from(name)));
         let args = args.into_iter().map(|value| Arg { name: None, value }).collect();
         ExprKind::Call(Box::new(Call { callee, args, new: false }))
@@ -298,7 +298,7 @@ impl Lowerer<'_> {
         Self::make(node, kind)
     }
 
-    fn field(&mut self, node: Node<'_>) -> ExprKind {
+    pub(super) fn field(&mut self, node: Node<'_>) -> ExprKind {
         let object = ["object", "operand", "value", "argument", "expression", "path", "scope"]
             .into_iter()
             .find_map(|field| node.child_by_field_name(field));
@@ -321,7 +321,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn conditional_access(&mut self, node: Node<'_>) -> ExprKind {
+    pub(super) fn conditional_access(&mut self, node: Node<'_>) -> ExprKind {
         let parts = children(node);
         let (Some(object), Some(binding)) = (parts.first(), parts.last()) else {
             return ExprKind::Opaque(Vec::new());
@@ -331,7 +331,7 @@ impl Lowerer<'_> {
         ExprKind::Field(self.boxed(*object), name)
     }
 
-    fn index(&mut self, node: Node<'_>) -> ExprKind {
+    pub(super) fn index(&mut self, node: Node<'_>) -> ExprKind {
         let object = ["value", "object", "operand", "array", "argument", "expression"]
             .into_iter()
             .find_map(|field| node.child_by_field_name(field));
@@ -360,7 +360,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn binary(&mut self, node: Node<'_>) -> ExprKind {
+    pub(super) fn binary(&mut self, node: Node<'_>) -> ExprKind {
         let left = node.child_by_field_name("left").or_else(|| children(node).first().copied());
         let right = node.child_by_field_name("right").or_else(|| children(node).last().copied());
         let (Some(left), Some(right)) = (left, right) else { return ExprKind::Opaque(Vec::new()) };
@@ -386,7 +386,7 @@ impl Lowerer<'_> {
         ExprKind::Binary(op, self.boxed(left), self.boxed(right))
     }
 
-    fn unary(&mut self, node: Node<'_>) -> ExprKind {
+    pub(super) fn unary(&mut self, node: Node<'_>) -> ExprKind {
         let inner = ["operand", "argument"]
             .into_iter()
             .find_map(|field| node.child_by_field_name(field))
@@ -406,7 +406,7 @@ impl Lowerer<'_> {
         ExprKind::Pass(self.boxed(inner))
     }
 
-    fn choice(&mut self, node: Node<'_>) -> ExprKind {
+    pub(super) fn choice(&mut self, node: Node<'_>) -> ExprKind {
         let named = |field: &str| node.child_by_field_name(field);
         if let (Some(condition), Some(alternative)) = (named("condition"), named("alternative")) {
             let condition = self.boxed(condition);
@@ -433,7 +433,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn assign(&mut self, node: Node<'_>) -> ExprKind {
+    pub(super) fn assign(&mut self, node: Node<'_>) -> ExprKind {
         let left = node.child_by_field_name("left").or_else(|| node.child_by_field_name("name"));
         let right = node.child_by_field_name("right").or_else(|| node.child_by_field_name("value"));
         let (Some(left), Some(right)) = (left, right) else { return self.wrapped(node) };
@@ -513,152 +513,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn list(&mut self, node: Node<'_>) -> ExprKind {
-        if node.kind() == "array" && self.lang == Lang::Php {
-            return self.map(node);
-        }
-        ExprKind::List(children(node).into_iter().map(|part| self.expr(part)).collect())
-    }
-
-    fn array_creation(&mut self, node: Node<'_>) -> ExprKind {
-        if self.lang == Lang::Php {
-            return self.map(node);
-        }
-        let value = node
-            .child_by_field_name("value")
-            .or_else(|| child_of_kind(node, &["array_initializer", "initializer_expression"]));
-        if let Some(value) = value {
-            return self.expr(value).kind;
-        }
-        let ty = node.child_by_field_name("type").map_or(Rc::from("array"), |t| self.type_name(t));
-        ExprKind::Typed(ty, None)
-    }
-
-    fn map(&mut self, node: Node<'_>) -> ExprKind {
-        let mut pairs = Vec::new();
-        for (position, part) in children(node).into_iter().enumerate() {
-            let key = part.child_by_field_name("key").or_else(|| part.child_by_field_name("name"));
-            let value = part.child_by_field_name("value");
-            let two = children(part);
-            match (part.kind(), key, value) {
-                ("method_definition", Some(key), _) => {
-                    let key = self.key(key);
-                    let function = self.lambda(part);
-                    pairs.push((key, Self::make(part, ExprKind::Lambda(function))));
-                }
-                (_, Some(key), Some(value)) => {
-                    let key = self.key(key);
-                    let value = self.expr(value);
-                    pairs.push((key, value));
-                }
-                ("keyed_element" | "array_element_initializer", _, _) if two.len() == 2 => {
-                    let key = self.key(two[0]);
-                    let value = self.expr(two[1]);
-                    pairs.push((key, value));
-                }
-                ("shorthand_property_identifier", _, _) => {
-                    let key = Self::make(part, ExprKind::Const(Const::Text(self.name(part))));
-                    let value = self.expr(part);
-                    pairs.push((key, value));
-                }
-                _ => {
-                    let at = i64::try_from(position).unwrap_or_default();
-                    let spread = part.kind().contains("spread") || part.kind().contains("splat");
-                    let key = if spread {
-                        ExprKind::Opaque(Vec::new())
-                    } else {
-                        ExprKind::Const(Const::Int(at))
-                    };
-                    let value = self.expr(part);
-                    pairs.push((Self::make(part, key), value));
-                }
-            }
-        }
-        ExprKind::Map(pairs)
-    }
-
-    /// A key: a bare word is its own text.
-    fn key(&mut self, node: Node<'_>) -> Expr {
-        match node.kind() {
-            "property_identifier" | "identifier" | "field_identifier"
-                if self.lang != Lang::Python =>
-            {
-                Self::make(node, ExprKind::Const(Const::Text(self.name(node))))
-            }
-            "literal_element" => match children(node).first() {
-                Some(inner) => self.key(*inner),
-                None => self.expr(node),
-            },
-            _ => self.expr(node),
-        }
-    }
-
-    fn composite(&mut self, node: Node<'_>) -> ExprKind {
-        let ty = node.child_by_field_name("type").map(|ty| self.type_name(ty));
-        let body = node.child_by_field_name("body").map(|body| Box::new(self.expr(body)));
-        match ty {
-            Some(ty) => {
-                // A literal of a type is seen by rules as a call of the type.
-                let callee = Self::make(node, ExprKind::Name(ty));
-                let args = match body.map(|body| body.kind) {
-                    Some(ExprKind::Map(pairs)) => pairs
-                        .into_iter()
-                        .map(|(key, value)| Arg {
-                            name: match &key.kind {
-                                ExprKind::Const(Const::Text(name)) => Some(Rc::clone(name)),
-                                _ => None,
-                            },
-                            value,
-                        })
-                        .collect(),
-                    _ => Vec::new(),
-                };
-                ExprKind::Call(Box::new(Call { callee, args, new: true }))
-            }
-            None => body.map_or(ExprKind::Opaque(Vec::new()), |body| body.kind),
-        }
-    }
-
-    fn cast(&mut self, node: Node<'_>) -> ExprKind {
-        let value = ["value", "operand", "expression"]
-            .into_iter()
-            .find_map(|field| node.child_by_field_name(field))
-            .or_else(|| match self.lang {
-                Lang::TypeScript | Lang::Tsx => children(node).first().copied(),
-                _ => children(node).last().copied(),
-            });
-        let Some(value) = value else { return ExprKind::Opaque(Vec::new()) };
-        let ty = node.child_by_field_name("type").map(|ty| self.type_name(ty));
-        let value = self.boxed(value);
-        match ty {
-            Some(ty) => ExprKind::Typed(ty, Some(value)),
-            None => ExprKind::Pass(value),
-        }
-    }
-
-    fn comprehension(&mut self, node: Node<'_>) -> ExprKind {
-        use crate::flow::ir::Stmt;
-        let Some(body) = node.child_by_field_name("body") else { return self.wrapped(node) };
-        let mut inner = vec![Stmt::Expr(self.expr(body))];
-        for clause in children(node).into_iter().rev() {
-            if clause.kind() == "if_clause"
-                && let Some(condition) = children(clause).first()
-            {
-                let condition = self.expr(*condition);
-                inner = vec![Stmt::If(condition, inner, Vec::new())];
-            } else if clause.kind() == "for_in_clause"
-                && let (Some(left), Some(right)) =
-                    (clause.child_by_field_name("left"), clause.child_by_field_name("right"))
-            {
-                let target = self.target(left);
-                let over = self.expr(right);
-                inner = vec![Stmt::ForEach { target, keyed: false, over, body: inner }];
-            }
-        }
-        ExprKind::Block(inner)
-    }
-
-    fn jsx_attribute(&mut self, node: Node<'_>) -> ExprKind {
+    pub(super) fn jsx_attribute(&mut self, node: Node<'_>) -> ExprKind {
         let parts = children(node);
         let (Some(name), Some(value)) = (parts.first(), parts.get(1)) else {
             return self.wrapped(node);
@@ -666,146 +521,6 @@ impl Lowerer<'_> {
         let path = format!("jsx.{}", self.text(*name));
         let value = self.expr(*value);
         Self::named_call(node, &path, vec![value])
-    }
-
-    fn call(&mut self, node: Node<'_>) -> ExprKind {
-        let callee = self.callee(node);
-        let mut args = Vec::new();
-        let list = node.child_by_field_name("arguments").or_else(|| {
-            child_of_kind(node, &["argument_list", "arguments", "token_tree", "call_suffix"])
-        });
-        if let Some(list) = list {
-            self.arguments(list, &mut args);
-        }
-        if let Some(block) = node.child_by_field_name("block") {
-            let function = self.lambda(block);
-            args.push(Arg { name: None, value: Self::make(block, ExprKind::Lambda(function)) });
-        }
-        if let Some(initializer) = node.child_by_field_name("initializer") {
-            self.initializer(initializer, &mut args);
-        }
-        let new = matches!(
-            node.kind(),
-            "new_expression" | "object_creation_expression" | "implicit_object_creation_expression"
-        );
-        if let Some(body) = child_of_kind(node, &["class_body"]) {
-            self.anonymous_class(body, &callee);
-        }
-        ExprKind::Call(Box::new(Call { callee, args, new }))
-    }
-
-    /// `new X { A = 1 }`: what is assigned is seen as named arguments.
-    fn initializer(&mut self, node: Node<'_>, args: &mut Vec<Arg>) {
-        for part in children(node) {
-            if let (Some(left), Some(right)) =
-                (part.child_by_field_name("left"), part.child_by_field_name("right"))
-            {
-                let name = self.name(left);
-                args.push(Arg { name: Some(name), value: self.expr(right) });
-            }
-        }
-    }
-
-    fn callee(&mut self, node: Node<'_>) -> Expr {
-        let named = |field: &str| node.child_by_field_name(field);
-        if let Some(function) =
-            named("function").or_else(|| named("constructor")).or_else(|| named("macro"))
-        {
-            return self.expr(function);
-        }
-        let method = named("name").or_else(|| named("method"));
-        let receiver = named("object").or_else(|| named("receiver")).or_else(|| named("scope"));
-        match (receiver, method) {
-            (Some(receiver), Some(method)) => {
-                let name = self.name(method);
-                let receiver = self.boxed(receiver);
-                Self::make(node, ExprKind::Field(receiver, name))
-            }
-            (None, Some(method)) => Self::make(method, ExprKind::Name(self.name(method))),
-            (Some(receiver), None) => self.expr(receiver),
-            (None, None) => match named("type").or_else(|| children(node).first().copied()) {
-                Some(ty) if ty.kind() != "argument_list" => {
-                    Self::make(ty, ExprKind::Name(self.type_name(ty)))
-                }
-                _ => Self::make(node, ExprKind::Opaque(Vec::new())),
-            },
-        }
-    }
-
-    fn arguments(&mut self, list: Node<'_>, args: &mut Vec<Arg>) {
-        if list.kind() == "token_tree" {
-            self.tokens(list, args);
-            return;
-        }
-        if !matches!(
-            list.kind(),
-            "argument_list"
-                | "arguments"
-                | "call_suffix"
-                | "value_arguments"
-                | "argument_list_with_parens"
-        ) {
-            // `f(x for x in y)` and tagged templates
-            args.push(Arg { name: None, value: self.expr(list) });
-            return;
-        }
-        for part in children(list) {
-            match part.kind() {
-                "keyword_argument" | "pair" => {
-                    let name = part
-                        .child_by_field_name("name")
-                        .or_else(|| part.child_by_field_name("key"));
-                    let value = part.child_by_field_name("value");
-                    if let (Some(name), Some(value)) = (name, value) {
-                        let name = Rc::from(self.text(name).trim_matches(['"', '\'', ':']));
-                        args.push(Arg { name: Some(name), value: self.expr(value) });
-                    }
-                }
-                "argument" => {
-                    let name = part.child_by_field_name("name").map(|name| self.name(name));
-                    let value = children(part).last().copied().unwrap_or(part);
-                    args.push(Arg { name, value: self.expr(value) });
-                }
-                "value_arguments" => self.arguments(part, args),
-                _ => args.push(Arg { name: None, value: self.expr(part) }),
-            }
-        }
-    }
-
-    /// Arguments of a Rust macro: its tokens are not parsed, so names and strings are taken as they come.
-    fn tokens(&mut self, list: Node<'_>, args: &mut Vec<Arg>) {
-        let mut group: Vec<Expr> = Vec::new();
-        let mut cursor = list.walk();
-        for part in list.children(&mut cursor) {
-            match part.kind() {
-                "," => {
-                    if let Some(last) = group.pop() {
-                        args.push(Arg { name: None, value: last });
-                    }
-                    group.clear();
-                }
-                "identifier" => {
-                    let value = match group.pop() {
-                        Some(object) => ExprKind::Field(Box::new(object), self.name(part)),
-                        None => ExprKind::Name(self.name(part)),
-                    };
-                    group.push(Self::make(part, value));
-                }
-                "string_literal" | "integer_literal" => group.push(self.expr(part)),
-                "token_tree" => {
-                    if let Some(callee) = group.pop() {
-                        let mut inner = Vec::new();
-                        self.tokens(part, &mut inner);
-                        let call = Call { callee, args: inner, new: false };
-                        group.push(Self::make(part, ExprKind::Call(Box::new(call))));
-                    }
-                }
-                _ => {}
-            }
-        }
-        if let Some(last) = group.pop() {
-            args.push(Arg { name: None, value: last });
-        }
     }
 
     /// The named parts of a comparison chain and its like are not needed; the first two are.
