@@ -69,7 +69,7 @@ impl ConfigError {
                 Some("`quorum config init` writes a file to start from".to_owned())
             }
             Self::NotForRepositories { .. } => {
-                Some("your tokens would follow it: set it in your own configuration".to_owned())
+                Some("only you can decide that: set it in your own configuration".to_owned())
             }
         }
     }

@@ -11,9 +11,16 @@ use crate::environment;
 use crate::error::ConfigError;
 use crate::keys::{Node, join, nearest};
 
-/// Keys that decide where a user's tokens are sent.
-const NOT_FOR_REPOSITORIES: [&str; 4] =
-    ["forge.api_url", "advisories.url", "embeddings.url", "embeddings.model_dir"];
+/// Keys that decide where a user's tokens and code are sent, or what runs on the user's machine.
+const NOT_FOR_REPOSITORIES: [&str; 7] = [
+    "forge.api_url",
+    "advisories.url",
+    "embeddings.url",
+    "embeddings.model_dir",
+    "gates.run",
+    "gates.pass_env",
+    "gates.network",
+];
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]

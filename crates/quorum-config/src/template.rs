@@ -50,6 +50,19 @@ pub const TEMPLATE: &str = r#"# What Quorum does in this repository. Every key i
 # preferred = ["claude-sonnet-5"]
 # fallback = ["gpt-5"]
 
+# [gates]                       # commands that run before reviewers, with `--gates`
+# preset = "auto"               # or go, rust, node, python, maven, gradle, cmake, make, task, none
+
+# [[gates.overrides]]
+# name = "coverage"
+# required = true
+# threshold = 80.0
+
+# [[gates.additional]]
+# name = "migrations"
+# command = "./scripts/check-migrations.sh"
+# required = true
+
 # [embeddings]                  # search by meaning; where the model is, only your own file can say
 # model = "text-embedding-3-small"
 "#;

@@ -6,9 +6,10 @@ use quorum_model::SCHEMA_VERSION;
 use quorum_model::agent::Agent;
 use quorum_model::budget::Mode;
 use quorum_model::finding::Finding;
+use quorum_model::gate::GateResult;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::{Plan, Protocol};
-use quorum_model::result::{AgentExecution, Execution, GateResult, ReviewResult};
+use quorum_model::result::{AgentExecution, Execution, ReviewResult};
 use quorum_model::severity::{Counts, Severity};
 
 use crate::cluster::Remark;
@@ -20,7 +21,7 @@ use crate::quorum::Quorum;
 use crate::seat::{self, Seat};
 use crate::sighting::{self, Sighting};
 use crate::verdict::{self, Facts, Opinion};
-use crate::{cluster, links, reactions, sops, vote};
+use crate::{cluster, links, reactions, refute, sops, vote};
 
 /// What a decision is made from. A recorded run holds all of it.
 #[derive(Clone, Debug)]
@@ -120,7 +121,7 @@ pub fn decide(input: &Input<'_>) -> Result<ReviewResult, ConsensusError> {
         *rejected.entry("withdrawn by its author".to_owned()).or_default() += withdrawn;
     }
     let agents: Vec<AgentExecution> = agents.collect();
-    let result = ReviewResult {
+    let mut result = ReviewResult {
         schema_version: SCHEMA_VERSION,
         run: input.run.to_owned(),
         verdict,
@@ -140,6 +141,8 @@ pub fn decide(input: &Input<'_>) -> Result<ReviewResult, ConsensusError> {
         sops,
         delivery: Vec::new(),
     };
+    refute::mark(&mut result.findings, input.gates);
+    refute::mark(&mut result.not_agreed, input.gates);
     check_grounded(&result, input.outcomes)?;
     Ok(result)
 }

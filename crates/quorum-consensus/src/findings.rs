@@ -107,6 +107,7 @@ impl<'a> Cluster<'a> {
             references: self.references(),
             effort: self.first(|source| source.effort.as_ref()),
             dependency: self.first(|source| source.dependency.as_ref()),
+            refuted_by: None,
             user_impact: self.first(|source| source.user_impact.as_ref()),
         }
     }

@@ -16,6 +16,7 @@ mod linkage;
 mod links;
 mod quorum;
 mod reactions;
+mod refute;
 mod seat;
 mod shell;
 mod sighting;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use quorum_model::agent::Agent;
 use quorum_model::finding::AgentFinding;
+use quorum_model::gate::GateResult;
 use quorum_model::outcome::{AgentOutcome, OutcomeStatus};
 use quorum_model::plan::PlannedAgent;
 use quorum_model::report::CutoffReason;
@@ -70,6 +71,9 @@ pub(crate) fn fill<'a>(
         let absence = match (outcome, stale) {
             (Some(_), _) => None,
             (None, Some(stale)) => Some(format!("its report is of run {}", stale.run)),
+            (None, None) if input.gates.iter().any(GateResult::blocks) => {
+                Some("it was not asked, because a required gate did not pass".to_owned())
+            }
             (None, None) => Some("it returned no report".to_owned()),
         };
         let definition = input.agents.iter().find(|agent| agent.name == planned.name);

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use quorum_model::finding::Finding;
+use quorum_model::gate::GateResult;
 use quorum_model::plan::Plan;
-use quorum_model::result::{GateResult, GateStatus, SopResult, SopSeverity, SopStatus};
+use quorum_model::result::{SopResult, SopSeverity, SopStatus};
 use quorum_model::scope::Flag;
 use quorum_model::severity::Severity;
 use quorum_model::verdict::{AgentVerdict, Verdict};
@@ -81,6 +82,11 @@ pub(crate) struct Facts<'a, 'b> {
 
 /// The verdict, and all reasons that hold, the deciding one first.
 pub(crate) fn overall(facts: &Facts<'_, '_>) -> (Verdict, Vec<String>) {
+    let asked = facts.seats.iter().any(|seat| seat.outcome.is_some());
+    if !asked && facts.gates.iter().any(GateResult::blocks) {
+        // That nobody looked at anything follows from it, and is no reason of its own.
+        return (Verdict::Blocked, facts.stops());
+    }
     let rows = [
         (Verdict::Blocked, facts.stops()),
         (Verdict::Incomplete, facts.absences()),
@@ -108,16 +114,8 @@ impl Facts<'_, '_> {
             Some(_) => Vec::new(),
             None => self.vetoes().cloned().collect(),
         };
-        let failed = |gate: &&GateResult| {
-            gate.required && matches!(gate.status, GateStatus::Failed | GateStatus::TimedOut)
-        };
-        reasons.extend(self.gates.iter().filter(failed).map(|gate| {
-            let how = match (gate.status, gate.exit_code) {
-                (GateStatus::TimedOut, _) => "took too long".to_owned(),
-                (_, Some(code)) => format!("failed with exit code {code}"),
-                (_, None) => "failed".to_owned(),
-            };
-            format!("the required gate {} {how}: {}", gate.name, gate.command)
+        reasons.extend(self.gates.iter().filter(|gate| gate.blocks()).map(|gate| {
+            format!("the required gate {} {}: {}", gate.name, gate.outcome(), gate.command)
         }));
         let broken = |sop: &&SopResult| {
             sop.status == SopStatus::Violated && sop.severity == SopSeverity::Error

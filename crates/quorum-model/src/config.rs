@@ -2,6 +2,8 @@
 //!
 //! These are plain values. Where they come from, and which layer wins, is `quorum-config`'s job.
 
+mod gates;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -11,6 +13,8 @@ use crate::budget::{Share, Thresholds};
 use crate::plan::Protocol;
 use crate::severity::Severity;
 use crate::tier::Tier;
+
+pub use gates::{AdditionalGate, GateLimits, GateOverride, GatesConfig, Presets};
 
 /// Everything that can be set. Every key has a default, so an empty file is a valid one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -53,6 +57,8 @@ pub struct Config {
     pub models: BTreeMap<String, ModelConfig>,
     /// Which models to take for which kind of work, by capability.
     pub capabilities: BTreeMap<String, Capability>,
+    /// The commands that check a change before any reviewer is asked.
+    pub gates: GatesConfig,
     /// The code host that `--pr` asks.
     pub forge: ForgeConfig,
     /// Where advisories come from.
@@ -82,6 +88,7 @@ impl Default for Config {
             agent: BTreeMap::new(),
             models: BTreeMap::new(),
             capabilities: BTreeMap::new(),
+            gates: GatesConfig::default(),
             forge: ForgeConfig::default(),
             advisories: AdvisoriesConfig::default(),
             embeddings: EmbeddingsConfig::default(),
@@ -117,6 +124,7 @@ impl Config {
             problems.push(problem);
         }
         problems.extend(self.quorum().err());
+        problems.extend(self.gates.problems());
         for (name, agent) in &self.agent {
             if agent.base_budget.is_some_and(|budget| budget < MIN_BASE_BUDGET) {
                 problems.push(Problem {

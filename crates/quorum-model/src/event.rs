@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Mode;
+use crate::gate::GateStatus;
 use crate::outcome::{OutcomeStatus, Usage};
 use crate::report::CutoffReason;
-use crate::result::GateStatus;
 use crate::severity::{Counts, Severity};
 use crate::verdict::{AgentVerdict, Verdict};
 

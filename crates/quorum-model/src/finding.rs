@@ -186,6 +186,9 @@ pub struct Finding {
     /// The agents that looked when they were asked, and do not see it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disputed_by: Vec<String>,
+    /// The gate that shows it to be wrong, such as a build that passed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refuted_by: Option<String>,
     /// Other findings at the same place, by id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub same_place: Vec<String>,

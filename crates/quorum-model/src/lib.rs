@@ -11,6 +11,8 @@ pub mod config;
 pub mod coverage;
 pub mod event;
 pub mod finding;
+pub mod gate;
+pub mod looping;
 pub mod outcome;
 pub mod plan;
 pub mod report;

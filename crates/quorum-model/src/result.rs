@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::budget::Mode;
 use crate::coverage::Coverage;
 use crate::finding::Finding;
+use crate::gate::GateResult;
 use crate::plan::Protocol;
 use crate::report::CutoffReason;
 use crate::severity::{Counts, Severity};
@@ -128,37 +129,6 @@ impl AgentExecution {
         let rounded = (self.files_reviewed * 200 + whole) / (2 * whole);
         rounded.clamp(u64::from(self.files_reviewed > 0), 99)
     }
-}
-
-/// The outcome of one check.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct GateResult {
-    /// The check's name.
-    pub name: String,
-    /// The command.
-    pub command: String,
-    /// Whether the review stops when it fails.
-    pub required: bool,
-    /// How it ended.
-    pub status: GateStatus,
-    /// The exit code, where the command ran to its end.
-    pub exit_code: Option<i32>,
-    /// The part of its output that matters.
-    pub output: String,
-}
-
-/// How a check ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GateStatus {
-    /// It succeeded.
-    Passed,
-    /// It failed.
-    Failed,
-    /// It took too long.
-    TimedOut,
-    /// Its tool is missing, or the user did not allow it.
-    NotRun,
 }
 
 /// How the change stands against one SOP.

@@ -5,6 +5,8 @@ use schemars::{Schema, generate::SchemaSettings};
 use crate::agent::Agent;
 use crate::config::Config;
 use crate::event::Event;
+use crate::gate::GateReport;
+use crate::looping::LoopReport;
 use crate::plan::Plan;
 use crate::report::AgentReport;
 use crate::result::ReviewResult;
@@ -23,7 +25,9 @@ pub fn documents() -> Vec<(&'static str, Schema)> {
         ("callers.json", of::<Callers>()),
         ("config.json", of::<Config>()),
         ("event.json", of::<Event>()),
+        ("gates.json", of::<GateReport>()),
         ("index.json", of::<IndexReport>()),
+        ("loop.json", of::<LoopReport>()),
         ("map.json", of::<RepositoryMap>()),
         ("plan.json", of::<Plan>()),
         ("references.json", of::<FileReferences>()),

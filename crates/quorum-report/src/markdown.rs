@@ -7,7 +7,8 @@ mod escape;
 mod findings;
 
 use quorum_model::finding::Finding;
-use quorum_model::result::{AgentExecution, GateStatus, SopStatus};
+use quorum_model::gate::{GateLevel, GateResult, GateStatus};
+use quorum_model::result::{AgentExecution, SopStatus};
 use quorum_model::verdict::Verdict;
 
 use crate::report::{Report, worst_first};
@@ -125,16 +126,7 @@ fn coverage(report: &Report<'_>, limit: usize) -> String {
 
 fn checks(report: &Report<'_>, limit: usize) -> String {
     let mut rows = Vec::new();
-    for gate in &report.result.gates {
-        let status = match gate.status {
-            GateStatus::Passed => "passed",
-            GateStatus::Failed => "**failed**",
-            GateStatus::TimedOut => "**took too long**",
-            GateStatus::NotRun => "not run",
-        };
-        let command = escape::code(&gate.command, 200);
-        rows.push(format!("- gate {}: {status} ({command})\n", prose(&gate.name, 100)));
-    }
+    rows.extend(report.result.gates.iter().map(gate_row));
     for sop in &report.result.sops {
         let status = match sop.status {
             SopStatus::Passed => "kept",
@@ -147,6 +139,26 @@ fn checks(report: &Report<'_>, limit: usize) -> String {
     }
     folded("Gates and SOPs", &rows, limit)
 }
+
+/// A check in one line, and the places that it names where it did not pass.
+fn gate_row(gate: &GateResult) -> String {
+    let outcome = prose(&gate.outcome(), 300);
+    let outcome = match gate.status {
+        GateStatus::Passed | GateStatus::Skipped => outcome,
+        GateStatus::Failed | GateStatus::TimedOut | GateStatus::NotRun => format!("**{outcome}**"),
+    };
+    let command = escape::code(&gate.command, 200);
+    let mut row = format!("- gate {}: {outcome} ({command})\n", prose(&gate.name, 100));
+    let errors = gate.findings.iter().filter(|finding| finding.level == GateLevel::Error);
+    for finding in errors.take(GATE_PLACES) {
+        let place = escape::code(&format!("{}:{}", finding.file, finding.line), 300);
+        row.push_str(&format!("  - {place} {}\n", prose(&finding.message, 300)));
+    }
+    row
+}
+
+/// Places that are named of one check.
+const GATE_PLACES: usize = 10;
 
 fn not_agreed(report: &Report<'_>, limit: usize) -> String {
     let rows: Vec<String> =

@@ -58,6 +58,14 @@ pub enum ScopeError {
         /// The first line of what it said.
         message: String,
     },
+    /// A file that cannot be copied.
+    #[error("{path} cannot be copied: {message}", path = path.display())]
+    Copy {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        message: String,
+    },
 }
 
 impl ScopeError {
@@ -87,6 +95,7 @@ impl ScopeError {
             Self::BadPattern { .. } => "`*` stays in one folder, `**` crosses folders",
             Self::Bare => "use `--commit`, `--range` or `--base` here",
             Self::Diff(_) => "make the diff with `git diff` or `diff -u`, and do not edit it",
+            Self::Copy { .. } => "make room and see that it can be read",
             Self::Git { .. } => "run the same git command by hand to see all that it says",
         };
         Some(hint.to_owned())

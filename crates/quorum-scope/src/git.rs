@@ -92,6 +92,13 @@ impl Git {
         self
     }
 
+    /// The same, with an index of its own at `index`, which need not be there yet.
+    #[must_use]
+    pub fn with_index(mut self, index: PathBuf) -> Self {
+        self.index = Some(index);
+        self
+    }
+
     /// What git prints. A failure carries the first line that it printed on standard error.
     pub fn output<S: AsRef<OsStr>>(
         &self,

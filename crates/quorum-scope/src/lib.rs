@@ -8,6 +8,7 @@
 //! question about what changed, so that the answers are the user's own.
 
 pub mod attributes;
+pub mod checkout;
 pub mod classify;
 pub mod content;
 pub mod diff;

@@ -34,6 +34,8 @@ pub enum Selection {
     Range(String),
     /// The present commit against its merge base with a revision.
     Base(String),
+    /// What differs from a tree, committed or not, by the tree's id.
+    Since(String),
     /// A pull request whose two ends are in this clone.
     PullRequest {
         /// Its number.
@@ -159,6 +161,14 @@ pub fn resolve(repository: &Repository, request: Request) -> Result<Target, Scop
             let tip = repository.commit(&revision)?;
             let base = merge_base(repository, (&revision, &tip), ("HEAD", &head))?;
             between(repository, ScopeKind::Base, format!("{revision}...HEAD"), Some(base), head)?
+        }
+        Selection::Since(tree) => {
+            repository.require_work_tree()?;
+            let label = "what was done since the start".to_owned();
+            let sides = Sides::TreeToWorkTree(tree.clone());
+            let mut target = target(ScopeKind::Base, label, Some(tree), None, sides);
+            target.untracked = true;
+            target
         }
         Selection::PullRequest { number, base, head } => {
             let tip = repository.commit(&base)?;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use quorum_model::finding::AgentFinding;
+use quorum_model::gate::GateReport;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::result::ReviewResult;
 
@@ -23,6 +24,8 @@ pub struct RunState {
     pub interrupted: Option<String>,
     /// The result, once it is decided.
     pub result: Option<Box<ReviewResult>>,
+    /// What all gates came to, once they ended.
+    pub gates: Option<Box<GateReport>>,
     /// Records that were changed after they were written.
     pub damage: Vec<Damage>,
     agents: BTreeMap<String, AgentState>,
@@ -75,6 +78,9 @@ impl RunState {
         match event {
             Event::RunStarted { label, .. } => self.label = label,
             Event::RunResumed => self.resumed += 1,
+            // Checks build on each other's work, which is gone: those of a run stand together.
+            Event::GateFinished(_) => {}
+            Event::GatesFinished(report) => self.gates = Some(report),
             Event::AgentStarted { agent, shard } => {
                 self.agent_mut(agent).shards.insert(shard);
             }

@@ -59,6 +59,39 @@ pub(crate) enum Command {
     /// Say what a review would look at, who would do it, and what it could cost; send nothing
     #[command(after_help = SCOPE_HELP)]
     Plan(PlanArgs),
+    /// Run the build, test and lint commands of a change, apart from the rest of the machine
+    #[command(after_help = "\
+Which checks there are follows from the repository's files (Go, Rust, Node, Python, Maven, Gradle, CMake,
+Make, Taskfile) and from [gates] in quorum.toml. They run in a scratch copy, without network, keys or
+your home folder, as far as this system can enforce that; the report says what it cannot.
+
+Examples:
+  quorum gates --list                       which checks there are; nothing runs
+  quorum gates                              for what is in the work tree
+  quorum gates --base origin/main --trust-gates   for commits, which may be somebody else's
+
+Exit codes: 0 every required check passed, 1 one did not, 2 an error that says why.")]
+    Gates(GatesArgs),
+    /// Let a coding agent work until gates and reviewers are content, three rounds at most
+    #[command(after_help = "\
+The command runs in the repository as you would run it. It is given a prompt as its standard input and
+as the file that QUORUM_PROMPT names: the task, and from the second round on what gates and reviewers
+said. Gates run in every round, by rules as they stood when the loop began. Every round leaves a run.
+
+Examples:
+  quorum loop --develop 'claude -p' --task task.md
+  quorum loop --develop ./fix.sh --rounds 2 --format json
+
+Ends with approved (exit code 0), rejected (1: misscoped, architectural or too_big, which another round
+would not mend) or escalated (1, or 2 where no verdict was reached).")]
+    Loop(LoopArgs),
+    /// Runs one check; the program's own helper
+    #[command(name = quorum_gates::HELPER, hide = true)]
+    Gate {
+        /// The stage and its specification
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Say whether files fit one request to a model, and split them where not
     #[command(after_help = "\
 Of the model's window, 2,000 tokens go to the system prompt, 1,500 to the plan, 4,000 to SOPs, 6,400 to
@@ -259,6 +292,9 @@ pub(crate) struct ScopeArgs {
     /// A unified or git diff; `-` is standard input
     #[arg(long, value_name = "FILE", help_heading = "Scope", conflicts_with_all = UNCOMMITTED, conflicts_with_all = ["commit", "range", "base"])]
     pub(crate) diff: Option<String>,
+    /// What differs from a tree, committed or not; policy comes from that tree
+    #[arg(skip)]
+    pub(crate) since: Option<String>,
     /// A pull or merge request, by its number
     #[arg(long, value_name = "N", help_heading = "Scope", conflicts_with_all = UNCOMMITTED, conflicts_with_all = ["commit", "range", "base", "diff"])]
     pub(crate) pr: Option<u64>,
@@ -323,6 +359,9 @@ pub(crate) struct RunArgs {
     /// Run the repository's build, test and lint commands before the reviewers
     #[arg(long)]
     pub(crate) gates: bool,
+    /// Run gates for a change that may be somebody else's: its code runs on this machine
+    #[arg(long)]
+    pub(crate) trust_gates: bool,
     /// How tokens are counted
     #[arg(long, value_name = "NAME", value_parser = ["o200k", "cl100k", "chars4"])]
     pub(crate) tokenizer: Option<String>,
@@ -374,6 +413,40 @@ pub(crate) struct ReviewArgs {
     pub(crate) run: RunArgs,
     #[command(flatten)]
     pub(crate) output: ResultArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct GatesArgs {
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+    /// List the checks and run nothing
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Run them for a change that may be somebody else's: its code runs on this machine
+    #[arg(long)]
+    pub(crate) trust_gates: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct LoopArgs {
+    /// The command that does the work, as a shell reads it
+    #[arg(long, value_name = "CMD", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) develop: String,
+    /// What is to be done: a text, or JSON with description, acceptance_criteria and files
+    #[arg(long, value_name = "FILE")]
+    pub(crate) task: Option<PathBuf>,
+    /// The most rounds
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=10))]
+    pub(crate) rounds: u64,
+    /// Seconds that the command may take in one round
+    #[arg(long, value_name = "S", default_value_t = 600)]
+    pub(crate) develop_seconds: u64,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Args, Debug)]

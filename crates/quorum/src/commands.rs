@@ -6,8 +6,10 @@ mod config;
 mod dismiss;
 mod doctor;
 pub(crate) mod eval;
+mod gates;
 mod index;
 mod ingest;
+mod looping;
 mod man;
 mod memory;
 pub(crate) mod plan;
@@ -40,6 +42,9 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
     match &cli.command {
         Command::Plan(arguments) => plan::run(cli, arguments),
         Command::Review(arguments) => review::run(cli, arguments),
+        Command::Gates(arguments) => gates::run(cli, arguments),
+        Command::Loop(arguments) => looping::run(cli, arguments),
+        Command::Gate { arguments } => Ok(quorum_gates::helper(arguments)),
         Command::Size(arguments) => size::run(cli, arguments),
         Command::Index(arguments) => index::run(cli, arguments),
         Command::Search(arguments) => search::run(cli, arguments),

@@ -9,6 +9,7 @@ mod commands;
 mod decided_by;
 mod embedded;
 mod failure;
+mod gates;
 mod gather;
 mod history;
 mod indexing;

@@ -2,11 +2,13 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
+use quorum_model::gate::GateReport;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_model::result::ReviewResult;
-use quorum_store::{Clock, Run, RunSummary, StoreError};
+use quorum_store::{Clock, Event, Run, RunSummary, StoreError};
 
 use crate::decided_by::DecidedBy;
 use crate::failure::Failure;
@@ -18,6 +20,7 @@ use crate::{kept, request};
 pub(crate) struct Recorder {
     run: Option<Run>,
     root: Option<PathBuf>,
+    gates: OnceLock<GateReport>,
 }
 
 /// The id of a run that is not recorded.
@@ -38,7 +41,7 @@ impl Recorder {
             Ok(run) => {
                 request::save(&run, workspace)?;
                 DecidedBy::of(workspace).save(&run)?;
-                Ok(Self { run: Some(run), root: Some(root.to_owned()) })
+                Ok(Self { run: Some(run), root: Some(root.to_owned()), gates: OnceLock::new() })
             }
             // A review of a tree that cannot be written to is still a review.
             Err(error) if is_read_only(&error) => Ok(Self::nowhere()),
@@ -49,11 +52,29 @@ impl Recorder {
     /// Goes on with a run.
     pub(crate) fn resume(root: &Path, name: &str) -> Result<Self, Failure> {
         let run = Run::resume(root, name, clock())?;
-        Ok(Self { run: Some(run), root: Some(root.to_owned()) })
+        let gates = OnceLock::new();
+        if let Some(report) = &run.before().gates {
+            gates.get_or_init(|| (**report).clone());
+        }
+        Ok(Self { run: Some(run), root: Some(root.to_owned()), gates })
     }
 
     fn nowhere() -> Self {
-        Self { run: None, root: None }
+        Self { run: None, root: None, gates: OnceLock::new() }
+    }
+
+    /// Records what the gates came to, before anything is concluded from it.
+    pub(crate) fn gated(&self, report: GateReport) -> Result<(), StoreError> {
+        if let Some(run) = &self.run {
+            run.journal().append(&Event::GatesFinished(Box::new(report.clone())))?;
+        }
+        self.gates.get_or_init(|| report);
+        Ok(())
+    }
+
+    /// What the gates came to, where they ran.
+    pub(crate) fn gates(&self) -> Option<&GateReport> {
+        self.gates.get()
     }
 
     /// The run as it is on disk, where it is kept.

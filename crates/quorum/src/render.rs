@@ -4,6 +4,7 @@ pub(crate) mod agents;
 pub(crate) mod dismissals;
 pub(crate) mod eval;
 pub(crate) mod finding;
+pub(crate) mod gates;
 pub(crate) mod index;
 pub(crate) mod ingest;
 pub(crate) mod memory;

@@ -129,7 +129,9 @@ fn take_dash(paths: &[String]) -> (Vec<String>, Option<String>) {
 }
 
 fn selection(scope: &ScopeArgs) -> Selection {
-    if let Some(revision) = &scope.commit {
+    if let Some(tree) = &scope.since {
+        Selection::Since(tree.clone())
+    } else if let Some(revision) = &scope.commit {
         Selection::Commit(revision.clone())
     } else if let Some(range) = &scope.range {
         Selection::Range(range.clone())

@@ -2,8 +2,9 @@
 
 use quorum_consensus::ConsensusError;
 use quorum_model::coverage::CoverageState;
+use quorum_model::gate::{GateResult, GateStatus};
 use quorum_model::plan::Protocol;
-use quorum_model::result::{GateResult, GateStatus, SopResult, SopSeverity, SopStatus};
+use quorum_model::result::{SopResult, SopSeverity, SopStatus};
 use quorum_model::severity::Severity;
 use quorum_model::verdict::{AgentVerdict, Verdict};
 
@@ -150,20 +151,56 @@ fn ignored_vetoes_advise_and_keep_the_reason() {
     assert_eq!(review.try_decide(), Err(ConsensusError::NoReason));
 }
 
+fn gate_of(status: GateStatus, required: bool) -> GateResult {
+    let value = serde_json::json!({
+        "name": "test", "command": "cargo test", "required": required, "status": status,
+        "exit_code": 101, "output": "", "category": "build", "preset": "rust",
+    });
+    serde_json::from_value(value).expect("a gate")
+}
+
+#[test]
+fn a_required_gate_is_the_only_reason_where_no_reviewer_was_asked() {
+    let mut review = two();
+    review.outcomes.clear();
+    review.gates = vec![gate_of(GateStatus::Failed, true)];
+    let result = review.decide();
+    assert_eq!(result.verdict, Verdict::Blocked);
+    assert_eq!(result.reasons, ["the required gate test failed with exit code 101: cargo test"]);
+    assert_eq!(result.coverage.uncovered.len(), review.plan.scope.files.len());
+}
+
+#[test]
+fn what_a_gate_disproves_is_marked_and_stays() {
+    let claim = |file: &str, issue: &str| {
+        let mut review = two();
+        let agent = review.outcomes[0].agent.clone();
+        let finding = crate::fixture::finding(Severity::High, file, 7, issue);
+        review.outcome_of(&agent).findings = vec![finding];
+        let mut gate = gate_of(GateStatus::Passed, true);
+        gate.preset = Some("go".to_owned());
+        review.gates = vec![gate];
+        let passed = review.decide();
+        review.gates[0].status = GateStatus::Skipped;
+        let skipped = review.decide();
+        assert_eq!(skipped.findings[0].refuted_by, None);
+        assert_eq!(passed.verdict, skipped.verdict, "a mark decides nothing");
+        passed.findings[0].refuted_by.clone()
+    };
+    assert_eq!(claim("a.go", "This does not compile: x is undeclared").as_deref(), Some("test"));
+    assert_eq!(claim("a.go", "The lock is never released"), None);
+}
+
 #[test]
 fn failed_gates_and_broken_sops_block_whatever_is_ignored() {
-    let gate = |status, required| GateResult {
-        name: "test".to_owned(),
-        command: "cargo test".to_owned(),
-        required,
-        status,
-        exit_code: Some(101),
-        output: String::new(),
-    };
+    let gate = gate_of;
     let mut review = two();
     review.policy.ignore_vetos = Some("why not".to_owned());
-    review.gates = vec![gate(GateStatus::Failed, false), gate(GateStatus::NotRun, true)];
+    review.gates = vec![gate(GateStatus::Failed, false), gate(GateStatus::Skipped, true)];
     assert_eq!(review.decide().verdict, Verdict::Approved);
+    review.gates.push(gate(GateStatus::NotRun, true));
+    assert_eq!(review.decide().verdict, Verdict::Blocked);
+    review.gates.pop();
     review.gates.push(gate(GateStatus::Failed, true));
     let result = review.decide();
     assert_eq!(result.verdict, Verdict::Blocked);

@@ -8,6 +8,7 @@ use quorum_model::agent::Agent;
 use quorum_model::budget::{Mode, Thresholds};
 use quorum_model::config::Limits;
 use quorum_model::finding::AgentFinding;
+use quorum_model::gate::GateResult;
 use quorum_model::outcome::Usage;
 use quorum_model::plan::Plan;
 use quorum_plan::sop::Sop;
@@ -46,6 +47,8 @@ pub struct LlmReview<'a> {
     pub sops: &'a [Sop],
     /// What the embedded reviewers found, by agent: it stands beside what a model finds.
     pub builtin: &'a BTreeMap<String, Vec<AgentFinding>>,
+    /// What the checks before the review came to.
+    pub gates: &'a [GateResult],
     /// How tokens are counted.
     pub counter: Counter,
     /// When a reviewer does less.

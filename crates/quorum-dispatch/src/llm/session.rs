@@ -7,6 +7,7 @@ use quorum_llm::{
 };
 use quorum_model::agent::Agent;
 use quorum_model::budget::Mode;
+use quorum_model::gate::{GateResult, GateStatus};
 use quorum_model::plan::{Isolation, PlannedAgent, Protocol, Shard};
 use quorum_model::report::CutoffReason;
 use quorum_model::severity::Severity;
@@ -21,6 +22,7 @@ use super::ledger::Held;
 use super::prompt::{BudgetNote, ShownSop, Style};
 use super::tally::Tally;
 use super::tools;
+use super::visible::visible;
 
 /// The longest answer; budgets end it sooner.
 const LONGEST_ANSWER: u64 = 6_400;
@@ -304,7 +306,7 @@ impl<'a> Session<'a> {
             let rule = finding.rule.as_deref().unwrap_or(&finding.category);
             format!("{file}:{line}: {rule}")
         });
-        hints.collect()
+        gates(review.gates).into_iter().chain(hints).collect()
     }
 
     fn code(&self, units: &[Unit]) -> String {
@@ -535,4 +537,20 @@ pub(crate) fn is_unsupported(error: &LlmError, style: Style) -> bool {
             ["tool", "function", "response_format", "json_schema", "schema", "grammar", "unsupported", "not supported"]
                 .iter().any(|word| message.contains(word))
         })
+}
+
+/// What the checks before the review proved, a line each, and where those point that failed.
+fn gates(results: &[GateResult]) -> Vec<String> {
+    const PLACES: usize = 5;
+    let mut lines = Vec::new();
+    for gate in results.iter().filter(|gate| gate.status != GateStatus::Skipped) {
+        let line = format!("the gate {} (`{}`) {}", gate.name, gate.command, gate.outcome());
+        lines.push(visible(&line).into_owned());
+        let places = gate.findings.iter().filter(|_| gate.status != GateStatus::Passed);
+        for finding in places.take(PLACES) {
+            let line = format!("{}:{}: {}", finding.file, finding.line, finding.message);
+            lines.push(visible(&line).into_owned());
+        }
+    }
+    lines
 }

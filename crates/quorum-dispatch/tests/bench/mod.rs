@@ -198,6 +198,7 @@ impl Bench {
             lookup: None,
             sops: &[],
             builtin: &BTreeMap::new(),
+            gates: &[],
             counter: Counter::new(Tokenizer::Chars4),
             thresholds: Thresholds::default(),
             limits: Limits::default(),

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use quorum_model::coverage::{CoverageState, FileCoverage};
 use quorum_model::event::EventKind;
 use quorum_model::finding::{Finding, FindingState};
-use quorum_model::result::{AgentExecution, GateResult, SopResult};
+use quorum_model::gate::{GateResult, GateStatus};
+use quorum_model::result::{AgentExecution, SopResult};
 use quorum_model::severity::Severity;
 use serde::Serialize;
 
@@ -102,6 +103,7 @@ struct Entry {
     fix: Option<(u64, String)>,
     confirmed_by: Vec<String>,
     disputed_by: Vec<String>,
+    refuted_by: Option<String>,
     related: Vec<String>,
     references: Vec<String>,
     effort: Option<&'static str>,
@@ -122,7 +124,8 @@ struct Gate {
     name: String,
     command: String,
     required: bool,
-    status: quorum_model::result::GateStatus,
+    status: GateStatus,
+    outcome: String,
     output: String,
 }
 
@@ -277,6 +280,7 @@ fn entry(report: &Report<'_>, finding: &Finding, agreed: bool) -> Entry {
             .map(|fix| (text::replaced(fix).0, text::block(&fix.text, 20_000))),
         confirmed_by: names(&finding.confirmed_by),
         disputed_by: names(&finding.disputed_by),
+        refuted_by: finding.refuted_by.as_deref().map(|gate| text::line(gate, 100)),
         related: finding
             .same_place
             .iter()
@@ -317,6 +321,7 @@ fn gate(gate: &GateResult) -> Gate {
         command: text::line(&gate.command, 500),
         required: gate.required,
         status: gate.status,
+        outcome: text::line(&gate.outcome(), 300),
         output: text::block(&gate.output, 20_000),
     }
 }

@@ -141,7 +141,7 @@ function findingsPanel() {
         fact("Seen by", finding.agents.map(title).join(", ")), fact("Rule", finding.rule), fact("Category", finding.category),
         fact("Weakness", finding.cwe), fact("Confidence", `${Math.round(finding.confidence * 100)} %`), fact("State", STATES[finding.state]),
         fact("Effort", finding.effort), fact("Confirmed by", finding.confirmed_by.map(title).join(", ")),
-        fact("Disputed by", finding.disputed_by.map(title).join(", ")),
+        fact("Disputed by", finding.disputed_by.map(title).join(", ")), fact("Spoken against by the gate", finding.refuted_by),
         finding.related.length ? h("span", {}, "Related ", finding.related.map((id) => [h("a", { href: `#${encodeURIComponent(id)}` }, id), " "])) : null),
       finding.references.length ? h("div", { class: "facts" }, finding.references.map(reference)) : null);
   }

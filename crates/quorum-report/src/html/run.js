@@ -87,9 +87,9 @@ function scopeBox() {
 
 function gatesBox() {
   if (!data.gates.length) return null;
-  const tone = { passed: "OK", failed: "VETO", timed_out: "VETO", not_run: "ERROR" };
+  const tone = { passed: "OK", failed: "VETO", timed_out: "VETO", not_run: "ERROR", skipped: "" };
   return box("Gates", h("ul", {}, data.gates.map((gate) => h("li", {},
-    h("span", { class: "pill", "data-agent": tone[gate.status] }, gate.status.replace("_", " ")), " ", gate.name, gate.required ? "" : " (optional)", " ",
+    h("span", { class: "pill", "data-agent": tone[gate.status] }, gate.outcome), " ", gate.name, gate.required ? "" : " (optional)", " ",
     h("code", { class: "muted" }, gate.command), gate.output ? h("pre", {}, gate.output) : null))));
 }
 

@@ -119,6 +119,9 @@ fn facts(report: &Report<'_>, finding: &Finding) -> String {
             facts.push(format!("{label} {}", prose(&titles.join(", "), 300)));
         }
     }
+    if let Some(gate) = &finding.refuted_by {
+        facts.push(format!("the gate {} passed, which speaks against it", prose(gate, 100)));
+    }
     if let Some(effort) = finding.effort {
         facts.push(format!("fix takes {}", text::effort(effort)));
     }

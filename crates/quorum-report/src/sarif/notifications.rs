@@ -1,6 +1,7 @@
 //! What happened to the run itself: the exit, and everything that a reader should know about it.
 
-use quorum_model::result::{AgentExecution, GateStatus};
+use quorum_model::gate::GateStatus;
+use quorum_model::result::AgentExecution;
 use quorum_model::verdict::{AgentVerdict, Verdict};
 
 use super::document::{Invocation, Message, Notification};
@@ -43,13 +44,12 @@ fn notifications(report: &Report<'_>, left_out: usize) -> Vec<Notification> {
             .map(|path| notification("error", &format!("nobody looked at {path}"))),
     ));
     all.extend(result.gates.iter().filter_map(|gate| {
-        let how = match gate.status {
-            GateStatus::Passed | GateStatus::NotRun => return None,
-            GateStatus::Failed => "failed",
-            GateStatus::TimedOut => "took too long",
-        };
+        if matches!(gate.status, GateStatus::Passed | GateStatus::Skipped) {
+            return None;
+        }
         let level = if gate.required { "error" } else { "warning" };
-        Some(notification(level, &format!("gate {} {how}: {}", gate.name, gate.command)))
+        let text = format!("gate {} {}: {}", gate.name, gate.outcome(), gate.command);
+        Some(notification(level, &text))
     }));
     all.extend(result.rejected.iter().map(|(reason, count)| {
         notification("note", &format!("findings not published: {count} ({reason})"))

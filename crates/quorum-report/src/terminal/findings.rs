@@ -80,6 +80,9 @@ fn in_full(page: &mut Page, finding: &Finding) {
         page.paragraph("    Fix: ", fix, LINES);
     }
     page.paragraph("    Seen by ", &who(finding), 3);
+    if let Some(gate) = &finding.refuted_by {
+        page.paragraph("    ", &format!("The gate {gate} passed, which speaks against it"), 2);
+    }
     let links = [("Same place", &finding.same_place), ("Same issue", &finding.same_issue)];
     for (name, ids) in links.into_iter().filter(|(_, ids)| !ids.is_empty()) {
         page.paragraph("    ", &format!("{name}: {}", ids.join(", ")), 1);

@@ -1,8 +1,9 @@
 //! Title, verdict and agents; tokens and notes at the end.
 
 use anstyle::Style;
+use quorum_model::gate::{GateLevel, GateResult, GateStatus};
 use quorum_model::report::CutoffReason;
-use quorum_model::result::{AgentExecution, GateStatus, ReviewResult};
+use quorum_model::result::{AgentExecution, ReviewResult};
 use quorum_model::verdict::{AgentVerdict, Verdict};
 
 use super::table::{self, Align, Cell};
@@ -137,14 +138,8 @@ fn agents(page: &mut Page, result: &ReviewResult) {
 
 pub(super) fn write_footer(page: &mut Page, result: &ReviewResult, full_report: Option<&str>) {
     page.gap();
-    for gate in result.gates.iter().filter(|gate| gate.status != GateStatus::Passed) {
-        let how = match gate.status {
-            GateStatus::Passed => "passed",
-            GateStatus::Failed => "failed",
-            GateStatus::TimedOut => "took too long",
-            GateStatus::NotRun => "did not run",
-        };
-        page.paragraph("", &format!("Gate {} {how}: {}", gate.name, gate.command), REASON_LINES);
+    for gate in &result.gates {
+        write_gate(page, gate);
     }
     let rejected: u64 = result.rejected.values().sum();
     if rejected > 0 {
@@ -172,3 +167,30 @@ pub(super) fn write_footer(page: &mut Page, result: &ReviewResult, full_report: 
         page.paragraph("Full report: ", path, REASON_LINES);
     }
 }
+
+/// A check that did not pass, with what its developer needs to mend it.
+fn write_gate(page: &mut Page, gate: &GateResult) {
+    if matches!(gate.status, GateStatus::Passed | GateStatus::Skipped) {
+        return;
+    }
+    let optional = if gate.required { "" } else { " (optional)" };
+    let text = format!("Gate {}{optional} {}: {}", gate.name, gate.outcome(), gate.command);
+    page.paragraph("", &text, REASON_LINES);
+    let errors: Vec<_> =
+        gate.findings.iter().filter(|finding| finding.level == GateLevel::Error).collect();
+    for finding in errors.iter().take(GATE_PLACES) {
+        let text = format!("{}:{} {}", finding.file, finding.line, finding.message);
+        page.paragraph("    ", &text, 2);
+    }
+    // Where no place could be read, the output itself is the best there is.
+    if errors.is_empty() {
+        for line in gate.output.lines().take(GATE_LINES) {
+            page.paragraph("    ", line, 1);
+        }
+    }
+}
+
+/// Places that are shown of one check.
+const GATE_PLACES: usize = 10;
+/// Lines of its output that are shown where it names no place.
+const GATE_LINES: usize = 20;

@@ -62,6 +62,7 @@ pub(crate) fn finding(n: u64, text: &str) -> Finding {
         state: states[usize::try_from(n).unwrap_or(0) % states.len()],
         trace: vec![TraceStep { file: format!("src/{short}.rs"), line: 0, note: text.to_owned() }],
         references: vec![short.clone()],
+        refuted_by: Some(text.to_owned()),
         user_impact: Some(text.to_owned()),
         confirmed_by: vec![short.clone()],
         disputed_by: vec![short.clone()],

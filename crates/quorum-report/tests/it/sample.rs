@@ -6,12 +6,12 @@ use quorum_model::budget::Mode;
 use quorum_model::coverage::{Coverage, CoverageState, FileCoverage, Gap};
 use quorum_model::event::{Event, EventKind};
 use quorum_model::finding::{Effort, Finding, FindingState, Replacement, TraceStep};
+use quorum_model::gate::{GateCategory, GateResult, GateStatus};
 use quorum_model::outcome::{OutcomeStatus, Usage};
 use quorum_model::plan::{Plan, Protocol};
 use quorum_model::report::CutoffReason;
 use quorum_model::result::{
-    AgentExecution, Execution, GateResult, GateStatus, ReviewResult, SopResult, SopSeverity,
-    SopStatus,
+    AgentExecution, Execution, ReviewResult, SopResult, SopSeverity, SopStatus,
 };
 use quorum_model::severity::{Counts, Severity};
 use quorum_model::verdict::{AgentVerdict, Verdict};
@@ -180,14 +180,7 @@ impl Sample {
             not_agreed: Vec::new(),
             history,
             rejected: BTreeMap::from([("quote not found".to_owned(), 2)]),
-            gates: vec![GateResult {
-                name: "test".to_owned(),
-                command: "go test ./...".to_owned(),
-                required: true,
-                status: GateStatus::Passed,
-                exit_code: Some(0),
-                output: String::new(),
-            }],
+            gates: vec![gate()],
             sops: vec![SopResult {
                 sop: "payments-review".to_owned(),
                 severity: SopSeverity::Warning,
@@ -709,4 +702,22 @@ fn events(result: &ReviewResult) -> Vec<Event> {
             kind,
         })
         .collect()
+}
+
+fn gate() -> GateResult {
+    GateResult {
+        name: "test".to_owned(),
+        command: "go test ./...".to_owned(),
+        required: true,
+        status: GateStatus::Passed,
+        exit_code: Some(0),
+        output: String::new(),
+        category: GateCategory::Test,
+        preset: Some("go".to_owned()),
+        working_dir: String::new(),
+        duration_ms: 2100,
+        reason: None,
+        findings: Vec::new(),
+        coverage: None,
+    }
 }

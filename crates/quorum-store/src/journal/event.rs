@@ -1,6 +1,7 @@
 //! What is recorded.
 
 use quorum_model::finding::AgentFinding;
+use quorum_model::gate::{GateReport, GateResult};
 use quorum_model::outcome::{AgentOutcome, Usage};
 use quorum_model::result::ReviewResult;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,10 @@ pub enum Event {
     },
     /// The run goes on after it was killed or interrupted.
     RunResumed,
+    /// A gate ended.
+    GateFinished(Box<GateResult>),
+    /// All gates ended, with what kept them apart from the machine. They need not run again.
+    GatesFinished(Box<GateReport>),
     /// An agent began with one of its shards.
     AgentStarted {
         /// The agent.
@@ -50,7 +55,7 @@ impl Event {
     /// Whether it must be on the disk before anything else happens. What is left is repeated or
     /// worked out again after a crash, at no cost.
     pub fn is_durable(&self) -> bool {
-        !matches!(self, Self::AgentStarted { .. } | Self::RunResumed)
+        !matches!(self, Self::AgentStarted { .. } | Self::RunResumed | Self::GateFinished(_))
     }
 }
 

@@ -27,5 +27,10 @@ pub(super) fn run(cli: &Cli, name: &str, output: &ResultArgs) -> Result<u8, Fail
     request::check_unchanged(found.id(), &planned.scope, &made.plan.scope)?;
     made.plan = planned;
     let engines = models::engines(&made.plan, &made.workspace)?;
-    review::go_on(&asked, &made, &engines, &recorder, (&arguments.run, output))
+    let gates = match recorder.gates() {
+        Some(_) => None,
+        None => review::gates(&made.workspace, &arguments.run)?,
+    };
+    let work = review::Work { cli: &asked, made: &made, engines: &engines, gates: gates.as_ref() };
+    review::go_on(&work, &recorder, (&arguments.run, output))
 }

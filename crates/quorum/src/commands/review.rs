@@ -14,6 +14,7 @@ use crate::cli::{Cli, ResultArgs, ReviewArgs, RunArgs};
 use crate::commands::plan::{self, Made};
 use crate::decided_by::DecidedBy;
 use crate::failure::Failure;
+use crate::gates::{self, Prepared, Watcher};
 use crate::gather::Purpose;
 use crate::models::{self, Engines};
 use crate::record::{Recorder, UNRECORDED};
@@ -24,30 +25,89 @@ pub(super) fn run(cli: &Cli, arguments: &ReviewArgs) -> Result<u8, Failure> {
     refuse_unknown(&arguments.run)?;
     let made = plan::make(cli, &arguments.scope, &arguments.run, Purpose::Review)?;
     let engines = models::engines(&made.plan, &made.workspace)?;
+    let gates = gates(&made.workspace, &arguments.run)?;
     let recorder = Recorder::start(&made.workspace, &made.plan)?;
-    go_on(cli, &made, &engines, &recorder, (&arguments.run, &arguments.output))
+    let work = Work { cli, made: &made, engines: &engines, gates: gates.as_ref() };
+    go_on(&work, &recorder, (&arguments.run, &arguments.output))
+}
+
+/// What a review works with.
+pub(super) struct Work<'a> {
+    pub(super) cli: &'a Cli,
+    pub(super) made: &'a Made,
+    pub(super) engines: &'a Engines,
+    /// The checks that come first, where they are asked for.
+    pub(super) gates: Option<&'a Prepared>,
+}
+
+/// The gates that the user asks for; refused where they need the user's word and do not have it.
+pub(super) fn gates(
+    workspace: &Workspace,
+    arguments: &RunArgs,
+) -> Result<Option<Prepared>, Failure> {
+    let asked = arguments.gates || arguments.trust_gates;
+    if asked {
+        gates::require_trust(&workspace.target, arguments.trust_gates)?;
+    } else if !workspace.loaded.config.gates.run {
+        return Ok(None);
+    } else if gates::needs_trust(&workspace.target) {
+        output::notice("gates do not run: the change may be somebody else's (`--trust-gates`)");
+        return Ok(None);
+    }
+    gates::prepare(workspace).map(Some)
 }
 
 /// What is asked for and cannot be done is not passed over: a verdict would seem to rest on it.
 fn refuse_unknown(arguments: &RunArgs) -> Result<(), Failure> {
-    for (asked, flag) in [(arguments.gates, "--gates"), (arguments.verify, "--verify")] {
-        if asked {
-            return Err(Failure::new(format!("this version cannot do what `{flag}` asks for"))
-                .with_hint(format!("leave `{flag}` out")));
-        }
+    if arguments.verify {
+        return Err(Failure::new("this version cannot do what `--verify` asks for")
+            .with_hint("leave `--verify` out"));
     }
     Ok(())
 }
 
 /// Does what is left to do of a run, and prints its result.
 pub(super) fn go_on(
-    cli: &Cli,
-    made: &Made,
-    engines: &Engines,
+    work: &Work<'_>,
     recorder: &Recorder,
     (arguments, output): (&RunArgs, &ResultArgs),
 ) -> Result<u8, Failure> {
+    let Made { plan, workspace, .. } = work.made;
+    let result = match review(work, recorder, arguments)? {
+        Came::Decided(result) => result,
+        Came::Interrupted(outcomes) => {
+            return interrupted(work.made, recorder, &outcomes, arguments, output);
+        }
+    };
+    let run = recorder.kept();
+    let report = reports::report(&result, plan, workspace.repository.as_ref(), run.as_ref());
+    print(&report, output)
+}
+
+/// What came of a run.
+pub(super) enum Came {
+    /// It was decided, and is on disk.
+    Decided(Box<ReviewResult>),
+    /// The user stopped it, when this much was there.
+    Interrupted(Vec<AgentOutcome>),
+}
+
+/// Does what is left to do of a run: gates first, then reviewers, where the gates let them.
+pub(super) fn review(
+    work: &Work<'_>,
+    recorder: &Recorder,
+    arguments: &RunArgs,
+) -> Result<Came, Failure> {
+    let Work { cli, made, engines, gates } = work;
     let Made { plan, workspace, files } = made;
+    if let (Some(gates), None) = (gates, recorder.gates()) {
+        let watcher = Watcher { quiet: cli.quiet, run: recorder.run() };
+        recorder.gated(gates.run(workspace, &plan.scope, &watcher)?)?;
+    }
+    if recorder.gates().is_some_and(|report| !report.passed) {
+        let outcomes = recorder.finished(Vec::new())?;
+        return decided(recorder, plan, workspace, &outcomes, arguments);
+    }
     let bar = progress::files(files.len(), cli.quiet);
     bar.set_message("Reviewing");
     let left = recorder.left_of(plan);
@@ -62,16 +122,27 @@ pub(super) fn go_on(
         let reviewed = models::review(cli, &left, made, engines, recorder, &beside)?;
         outcomes.extend(reviewed.outcomes);
         if reviewed.interrupted {
-            return interrupted(made, recorder, &outcomes, arguments, output);
+            return Ok(Came::Interrupted(outcomes));
         }
     }
     confer(recorder.id(), plan, workspace, &mut outcomes, &by_rules.hints)?;
     let outcomes = recorder.finished(outcomes)?;
-    let result = settle(recorder, plan, workspace, &outcomes, arguments)?;
+    decided(recorder, plan, workspace, &outcomes, arguments)
+}
+
+/// Decides a run and writes its full report beside it.
+fn decided(
+    recorder: &Recorder,
+    plan: &Plan,
+    workspace: &Workspace,
+    outcomes: &[AgentOutcome],
+    arguments: &RunArgs,
+) -> Result<Came, Failure> {
+    let result = settle(recorder, plan, workspace, outcomes, arguments)?;
     let run = recorder.kept();
     let report = reports::report(&result, plan, workspace.repository.as_ref(), run.as_ref());
     recorder.keep(FULL_REPORT, &markdown::render(&report))?;
-    print(&report, output)
+    Ok(Came::Decided(Box::new(result)))
 }
 
 /// Prints what there is of a run that was stopped. Nothing is concluded from it on disk: it can go on.
@@ -84,7 +155,7 @@ fn interrupted(
 ) -> Result<u8, Failure> {
     const INTERRUPTED: u8 = 130;
     let Made { plan, workspace, .. } = made;
-    let result = conclude(recorder.id(), plan, workspace, outcomes, arguments)?;
+    let result = conclude(recorder, plan, workspace, outcomes, arguments)?;
     print(&reports::report(&result, plan, workspace.repository.as_ref(), None), output)?;
     if recorder.run().is_some() {
         output::notice(&format!("interrupted; `quorum resume {}` goes on", recorder.id()));
@@ -101,7 +172,7 @@ pub(super) fn settle(
     arguments: &RunArgs,
 ) -> Result<ReviewResult, Failure> {
     let decide =
-        |outcomes: &[AgentOutcome]| conclude(recorder.id(), plan, workspace, outcomes, arguments);
+        |outcomes: &[AgentOutcome]| conclude(recorder, plan, workspace, outcomes, arguments);
     let settled = history::settle(recorder, plan, workspace, outcomes, &decide)?;
     recorder.decided(&settled.outcomes, &settled.result)?;
     Ok(settled.result)
@@ -161,7 +232,7 @@ fn confer(
 
 /// The verdict, from what the agents returned.
 pub(super) fn conclude(
-    run: &str,
+    recorder: &Recorder,
     plan: &Plan,
     workspace: &Workspace,
     outcomes: &[AgentOutcome],
@@ -169,8 +240,16 @@ pub(super) fn conclude(
 ) -> Result<ReviewResult, Failure> {
     let decided_by = DecidedBy::of(workspace);
     let policy = decided_by.policy(plan.protocol, arguments.ignore_vetos.clone())?;
-    let input = Input { run, plan, agents: &decided_by.agents, outcomes, gates: &[], policy };
-    Ok(decide(&input)?)
+    let report = recorder.gates();
+    let gates = report.map(|report| report.gates.as_slice()).unwrap_or_default();
+    let run = recorder.id();
+    let input = Input { run, plan, agents: &decided_by.agents, outcomes, gates, policy };
+    let mut result = decide(&input)?;
+    if let Some(report) = report {
+        let missing = report.isolation.missing.iter();
+        result.notes.extend(missing.map(|what| format!("gates ran with less isolation: {what}")));
+    }
+    Ok(result)
 }
 
 /// The report in full, in a run's folder.

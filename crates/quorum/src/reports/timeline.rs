@@ -114,7 +114,14 @@ impl Translator<'_> {
                 reasons: result.reasons.clone(),
                 counts: Counts::of(result.findings.iter().map(|finding| finding.severity)),
             },
-            journal::Event::RunResumed | journal::Event::Interrupted { .. } => return None,
+            journal::Event::GateFinished(gate) => EventKind::GateFinished {
+                gate: gate.name.clone(),
+                status: gate.status,
+                duration_ms: gate.duration_ms,
+            },
+            journal::Event::RunResumed
+            | journal::Event::GatesFinished(_)
+            | journal::Event::Interrupted { .. } => return None,
         })
     }
 

@@ -7,6 +7,8 @@ mod config;
 mod context;
 mod crashes;
 mod eval;
+mod gates;
+mod gates_safety;
 mod index;
 mod ledger;
 mod plan;

@@ -94,6 +94,21 @@ impl Sandbox {
         command.output().expect("quorum runs")
     }
 
+    /// Runs quorum as the last arguments of another program.
+    #[expect(clippy::disallowed_methods, reason = "the binary under test")]
+    pub(crate) fn enclosed(
+        &self,
+        enclosure: &[&str],
+        arguments: &[&str],
+        change: impl FnOnce(&mut Command),
+    ) -> Output {
+        let mut command = Command::new(enclosure[0]);
+        command.args(&enclosure[1..]).arg(env!("CARGO_BIN_EXE_quorum")).args(arguments);
+        self.surround(&mut command);
+        change(&mut command);
+        command.output().expect("it runs")
+    }
+
     /// Runs quorum and kills it after a while, unless it ends before.
     #[expect(clippy::disallowed_methods, reason = "the binary under test")]
     pub(crate) fn kill_quorum(&self, arguments: &[&str], after: std::time::Duration) {

@@ -1,0 +1,169 @@
+//! The helper on Linux: namespaces, Landlock, seccomp, limits, and a watch over all of it.
+
+mod confine;
+mod filter;
+mod limits;
+mod namespaces;
+mod view;
+mod watch;
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+
+use quorum_model::gate::Isolation;
+use rustix::process::{Pid, Signal};
+
+use super::{End, HELPER, Message, Spec, tell};
+
+/// What stands for "in namespaces" among the arguments of the second stage.
+const APART: &str = "apart";
+
+/// The first stage: enters the namespaces, and starts the second, which is the first process there.
+pub(super) fn enter(spec: &Spec, text: &str) -> u8 {
+    // Without a terminal it has none to write to or to read from.
+    _ = rustix::process::setsid();
+    die_with_parent();
+    let apart = namespaces::enter(spec.network).is_ok();
+    match start_init(text, apart) {
+        Ok(code) => code,
+        Err(error) => {
+            tell(&Message::Broken(format!("the helper's second stage: {error}")));
+            2
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place that starts the second stage")]
+fn start_init(text: &str, apart: bool) -> io::Result<u8> {
+    let mut command = Command::new("/proc/self/exe");
+    command.args([HELPER, "init", text]);
+    if apart {
+        command.arg(APART);
+    }
+    let status = command.spawn()?.wait()?;
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(2))
+}
+
+/// The second stage: gives up what it can, runs the command, and ends with everything that it left.
+pub(super) fn init(spec: &Spec, rest: &[String]) -> u8 {
+    die_with_parent();
+    let apart = rest.first().is_some_and(|word| word == APART);
+    let end = match confined(spec, apart) {
+        Ok(isolation) => {
+            tell(&Message::Isolation(isolation));
+            run(spec, apart)
+        }
+        Err(error) => End::Lost(error.to_string()),
+    };
+    tell(&Message::Ended(end));
+    0
+}
+
+/// Gives up every right that the command must not have. What cannot be given up is said, not hidden.
+fn confined(spec: &Spec, apart: bool) -> io::Result<Isolation> {
+    let mut isolation = Isolation::default();
+    let mut note = |held: bool, holds: &str, missing: &str| {
+        if held {
+            isolation.holds.push(holds.to_owned());
+        } else {
+            isolation.missing.push(missing.to_owned());
+        }
+    };
+    note(
+        apart,
+        "nothing that a check starts outlives it (a PID namespace of its own)",
+        "no PID namespace can be had here: what a check starts is found and ended by its parentage, \
+         its number is watched and not limited, and a check sees the processes of this machine",
+    );
+    let mut viewed = false;
+    if apart {
+        namespaces::raise_loopback();
+        viewed = match view::build(spec) {
+            Ok(()) => true,
+            Err(error) if view::is_refused(&error) => false,
+            Err(error) => return Err(error),
+        };
+    }
+    note(
+        viewed,
+        "a check sees the system's programs, the toolchains and its scratch copy, and no other file \
+         or socket (a mount namespace of its own)",
+        "no mount namespace can be had here: Unix sockets of this machine can be reached",
+    );
+    limits::set(spec, apart)?;
+    let landlock = confine::files(spec, viewed, apart)?;
+    note(
+        landlock.files,
+        "nothing outside the scratch copy can be written, and only named folders can be read \
+         (Landlock)",
+        "the kernel has no Landlock: files outside the scratch copy are protected by the mount \
+         namespace alone, where there is one",
+    );
+    if !viewed && !landlock.files {
+        isolation.missing.push(
+            "nothing keeps a check from reading and writing the files of this user".to_owned(),
+        );
+    }
+    confine::privileges()?;
+    let filtered = filter::apply(apart, spec.network);
+    network(&mut isolation, spec.network, apart, filtered.is_ok(), landlock.network);
+    if filtered.is_err() {
+        isolation.missing.push("seccomp cannot be used here".to_owned());
+    }
+    Ok(isolation)
+}
+
+fn network(isolation: &mut Isolation, allowed: bool, apart: bool, filtered: bool, landlock: bool) {
+    let text = if allowed {
+        isolation.missing.push("the network can be reached: gates.network is set".to_owned());
+        return;
+    } else if apart {
+        "no network but a loopback of its own (a network namespace)"
+    } else if filtered {
+        "no network (seccomp)"
+    } else if landlock {
+        isolation.missing.push("only TCP is cut off: UDP can be sent".to_owned());
+        return;
+    } else {
+        isolation.missing.push("nothing keeps a check from the network".to_owned());
+        return;
+    };
+    isolation.holds.push(text.to_owned());
+}
+
+fn run(spec: &Spec, apart: bool) -> End {
+    if !apart {
+        // What a check leaves behind becomes ours, and can be found.
+        _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    }
+    // Its own memory holds nothing secret; still no check has to look into it, or at its messages.
+    let hidden = rustix::process::DumpableBehavior::NotDumpable;
+    _ = rustix::process::set_dumpable_behavior(hidden);
+    let watch = watch::Watch::new(spec, apart);
+    match start_command(spec) {
+        Ok(id) => watch.over(id),
+        Err(error) => End::Lost(format!("{}: {error}", spec.working_dir.display())),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place that starts a check's command")]
+fn start_command(spec: &Spec) -> io::Result<Pid> {
+    let output: OwnedFd = io::stdout().as_fd().try_clone_to_owned()?;
+    let child = Command::new("/bin/sh")
+        .args(["-c", &spec.command])
+        .current_dir(&spec.working_dir)
+        // A group of its own can be ended in one stroke.
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::from(output.try_clone()?))
+        .stderr(Stdio::from(output))
+        .spawn()?;
+    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    id.ok_or_else(|| io::Error::other("a process without a number"))
+}
+
+fn die_with_parent() {
+    _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+}

@@ -1,0 +1,31 @@
+//! `quorum gates`.
+
+use crate::cli::{Cli, Format, GatesArgs};
+use crate::failure::Failure;
+use crate::gates::{self, Watcher};
+use crate::gather::{Purpose, gather};
+use crate::workspace::Workspace;
+use crate::{output, render};
+
+pub(super) fn run(cli: &Cli, arguments: &GatesArgs) -> Result<u8, Failure> {
+    let workspace = Workspace::open(cli, &arguments.scope, Vec::new())?;
+    if !arguments.list {
+        gates::require_trust(&workspace.target, arguments.trust_gates)?;
+    }
+    let prepared = gates::prepare(&workspace)?;
+    let file = arguments.output.output.as_deref();
+    if arguments.list {
+        match arguments.output.format {
+            Format::Json => output::json(&prepared.checks, file)?,
+            Format::Terminal => output::text(&render::gates::list(&prepared.checks), file)?,
+        }
+        return Ok(0);
+    }
+    let scope = gather(&workspace, u64::MAX, Purpose::Plan, cli.quiet)?.scope;
+    let report = prepared.run(&workspace, &scope, &Watcher { quiet: cli.quiet, run: None })?;
+    match arguments.output.format {
+        Format::Json => output::json(&report, file)?,
+        Format::Terminal => output::text(&render::gates::report(&report, output::width()), file)?,
+    }
+    Ok(u8::from(!report.passed))
+}

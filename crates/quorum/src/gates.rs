@@ -1,0 +1,179 @@
+//! The gates of a change: consent, a scratch copy, and what came of the checks.
+
+mod tree;
+
+use std::env;
+use std::io::IsTerminal as _;
+
+use quorum_gates::{Gates, Observer};
+use quorum_index::Counter;
+use quorum_model::gate::{GateCheck, GateReport, GateResult};
+use quorum_model::scope::{Scope, ScopeKind};
+use quorum_scope::checkout;
+use quorum_scope::request::{PolicySource, Target};
+use quorum_store::{Event, Run};
+
+use crate::failure::Failure;
+use crate::output;
+use crate::workspace::Workspace;
+
+/// The checks of a change and the copy that they run in.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    /// The copy goes when this does.
+    _folder: tempfile::TempDir,
+    scratch: quorum_gates::Scratch,
+    copy: checkout::Checkout,
+    pub(crate) checks: Vec<GateCheck>,
+    /// Whether all of them run, whatever changed.
+    whole: bool,
+}
+
+/// Whether the change may be somebody else's: what is in the work tree the user put there, commits
+/// come from anywhere.
+pub(crate) fn needs_trust(target: &Target) -> bool {
+    matches!(
+        target.kind,
+        ScopeKind::Commit | ScopeKind::Range | ScopeKind::Base | ScopeKind::Pr | ScopeKind::Diff
+    )
+}
+
+/// Refuses to run what may be somebody else's without the user's word.
+pub(crate) fn require_trust(target: &Target, trusted: bool) -> Result<(), Failure> {
+    if trusted || !needs_trust(target) {
+        return Ok(());
+    }
+    Err(Failure::new("gates would run code of this change, which may be somebody else's")
+        .with_hint("if you trust it with your machine, add `--trust-gates`"))
+}
+
+/// Copies the reviewed state and finds out which checks it has. Nothing of it runs.
+pub(crate) fn prepare(workspace: &Workspace) -> Result<Prepared, Failure> {
+    let none = || {
+        Failure::new("a diff from elsewhere has no tree to run gates in")
+            .with_hint("apply it, and review the work tree")
+    };
+    let repository = workspace.repository.as_ref().ok_or_else(none)?;
+    let folder = tempfile::Builder::new().prefix("quorum-gates-").tempdir();
+    let folder = folder.map_err(|error| {
+        Failure::new(format!("no scratch folder can be made: {error}"))
+            .with_hint("set TMPDIR to a folder that can be written")
+    })?;
+    let path = folder.path().canonicalize();
+    let scratch = quorum_gates::prepare(&path.unwrap_or_else(|_| folder.path().to_owned()))?;
+    let copy = checkout::copy(repository, &workspace.target, &scratch.tree)?.ok_or_else(none)?;
+    let head = tree::OnDisk { root: &scratch.tree, paths: &copy.paths };
+    let base = match workspace.target.policy() {
+        PolicySource::Commit(commit) => Some(tree::AtCommit::new(repository, commit)?),
+        PolicySource::WorkTree | PolicySource::Nowhere => None,
+    };
+    let mut trees: Vec<&dyn quorum_gates::Tree> = Vec::new();
+    if let Some(base) = &base {
+        trees.push(base);
+    }
+    trees.push(&head);
+    let checks = quorum_gates::select(&workspace.loaded.config.gates, &trees)?;
+    Ok(Prepared { _folder: folder, scratch, copy, checks, whole: false })
+}
+
+impl Prepared {
+    /// Runs the checks that `scope` calls for.
+    pub(crate) fn run(
+        &self,
+        workspace: &Workspace,
+        scope: &Scope,
+        observer: &dyn Observer,
+    ) -> Result<GateReport, Failure> {
+        if self.checks.is_empty() {
+            return Err(Failure::new("there is no gate: no preset knows this repository")
+                .with_hint("name commands in `gates.additional` of quorum.toml"));
+        }
+        let config = &workspace.loaded.config;
+        let counter = Counter::new(config.tokenizer);
+        let program = env::current_exe()
+            .map_err(|error| Failure::new(format!("this program cannot find itself: {error}")))?;
+        let changed = changed(scope).filter(|_| !self.whole);
+        let gates = Gates {
+            checks: &self.checks,
+            config: &config.gates,
+            changed: changed.as_deref(),
+            paths: &self.copy.paths,
+            helper: &program,
+            scratch: &self.scratch,
+            linked: &self.copy.linked,
+            variable: &|name| env::var_os(name),
+            count: &|text| counter.count(text.as_bytes()),
+        };
+        let mut report = quorum_gates::run(&gates, observer)?;
+        report.gates.iter_mut().for_each(redact);
+        Ok(report)
+    }
+
+    /// The same, with all checks, whatever changed.
+    pub(crate) fn whole(self) -> Self {
+        Self { whole: true, ..self }
+    }
+}
+
+/// The files whose change decides which checks are due; all of them where everything is reviewed.
+fn changed(scope: &Scope) -> Option<Vec<String>> {
+    if matches!(scope.kind, ScopeKind::All | ScopeKind::Paths) {
+        return None;
+    }
+    let files = scope.files.iter();
+    let paths = files.flat_map(|file| [Some(&file.path), file.old_path.as_ref()]);
+    let mut paths: Vec<String> = paths.flatten().map(ToString::to_string).collect();
+    // What is not reviewed can break a build all the same.
+    paths.extend(scope.ignored.iter().map(|file| file.path.to_string()));
+    Some(paths)
+}
+
+/// What a check prints may hold what it found in the repository.
+fn redact(result: &mut GateResult) {
+    result.output = quorum_rules::secrets::redact(&result.output);
+    for finding in &mut result.findings {
+        finding.message = quorum_rules::secrets::redact(&finding.message);
+    }
+}
+
+/// Says on standard error which check runs and how each ended, and records it.
+pub(crate) struct Watcher<'a> {
+    pub(crate) quiet: bool,
+    pub(crate) run: Option<&'a Run>,
+}
+
+impl Observer for Watcher<'_> {
+    fn started(&self, check: &GateCheck) {
+        if !self.quiet && std::io::stderr().is_terminal() {
+            output::notice(&format!("gate {}: {}", check.name, check.command));
+        }
+    }
+
+    fn ended(&self, result: &GateResult) {
+        if !self.quiet {
+            let seconds = result.duration_ms / 1000;
+            let tenths = result.duration_ms / 100 % 10;
+            output::notice(&format!(
+                "gate {} {} ({seconds}.{tenths} s)",
+                result.name,
+                result.outcome()
+            ));
+        }
+        if let Some(run) = self.run {
+            let mut result = result.clone();
+            redact(&mut result);
+            // It is for the timeline alone; what decides is recorded with the report.
+            drop(run.journal().append(&Event::GateFinished(Box::new(result))));
+        }
+    }
+}
+
+impl From<quorum_gates::GateError> for Failure {
+    fn from(error: quorum_gates::GateError) -> Self {
+        let failure = Self::new(error.to_string());
+        match error.hint() {
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
+        }
+    }
+}

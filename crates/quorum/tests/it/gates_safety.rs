@@ -1,0 +1,267 @@
+//! Changes that mean harm: nothing of them runs without the user's word, and with it nothing gets out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::gates::{run, with_toolchains};
+use crate::sandbox::{Sandbox, text};
+
+/// A folder outside the repository, as a user's own files are.
+struct Victim {
+    folder: tempfile::TempDir,
+}
+
+impl Victim {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("diary.txt"), "mine\n").expect("a file");
+        Self { folder }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().canonicalize().expect("it exists")
+    }
+
+    /// That nobody wrote here.
+    fn assert_untouched(&self, what: &str) {
+        let names: Vec<_> = fs::read_dir(self.path())
+            .expect("it is there")
+            .flatten()
+            .map(|e| e.file_name())
+            .collect();
+        assert_eq!(names, ["diary.txt"], "{what}");
+        assert_eq!(fs::read_to_string(self.path().join("diary.txt")).expect("it is"), "mine\n");
+    }
+}
+
+/// A repository in which everything that a build, a test or a linter picks up by itself writes to
+/// `victim`.
+fn vectors(victim: &Path) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.git(&["checkout", "--quiet", "-b", "change"]);
+    let mark = |name: &str| victim.join(name).display().to_string();
+    sandbox.write("Makefile", format!("all:\n\ttouch {0}\ntest:\n\ttouch {0}\n", mark("makefile")));
+    sandbox.write(
+        "rs/Cargo.toml",
+        "[package]\nname = \"a\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
+    );
+    let script =
+        format!("fn main() {{ let _ = std::fs::write({:?}, \"x\"); }}\n", mark("build.rs"));
+    sandbox.write("rs/build.rs", script);
+    sandbox.write("rs/src/lib.rs", "");
+    let config =
+        format!("[build]\nrustc-wrapper = \"{}\"\n", sandbox.root().join("w.sh").display());
+    sandbox.write("rs/.cargo/config.toml", config);
+    sandbox.write("w.sh", format!("#!/bin/sh\ntouch {}\nexec \"$@\"\n", mark("wrapper")));
+    sandbox.write("py/setup.cfg", "[metadata]\nname = a\n");
+    sandbox.write("py/conftest.py", format!("open({:?}, 'w')\n", mark("conftest")));
+    let test = format!("import unittest\nopen({:?}, 'w')\n", mark("test"));
+    sandbox.write("py/test_a.py", test);
+    let hook = mark("npm");
+    let package = format!(
+        r#"{{"scripts": {{"preinstall": "touch {hook}", "pretest": "touch {hook}", "test": "touch {hook}", "lint": "touch {hook}"}}}}"#
+    );
+    sandbox.write("js/package.json", package);
+    sandbox.write(
+        "js/eslint.config.js",
+        format!("require('fs').writeFileSync({:?}, '')\n", mark("eslint")),
+    );
+    sandbox.commit("harmless");
+    sandbox
+}
+
+#[test]
+fn nothing_of_a_change_runs_without_the_users_word() {
+    let victim = Victim::new();
+    let sandbox = vectors(&victim.path());
+    for arguments in [
+        &["review"][..],
+        &["review", "--base", "main"],
+        &["plan"],
+        &["gates", "--list"],
+        &["gates", "--list", "--base", "main"],
+    ] {
+        sandbox.quorum_with(arguments, with_toolchains);
+        victim.assert_untouched(&format!("{arguments:?}"));
+    }
+    for arguments in [
+        &["review", "--base", "main", "--gates"][..],
+        &["review", "--range", "main..change", "--gates"],
+        &["review", "--commit", "HEAD", "--gates"],
+        &["gates", "--base", "main"],
+        &["gates", "--range", "main..HEAD"],
+    ] {
+        let said = sandbox.fails(arguments);
+        assert!(said.contains("--trust-gates"), "{arguments:?}: {said}");
+        victim.assert_untouched(&format!("{arguments:?}"));
+    }
+    assert!(!sandbox.root().join(".quorum/runs").exists() || no_gates_ran(&sandbox));
+}
+
+fn no_gates_ran(sandbox: &Sandbox) -> bool {
+    let result = sandbox.quorum(&["report", "--format", "json"]);
+    let result: Value = serde_json::from_slice(&result.stdout).expect("a result");
+    result["gates"] == serde_json::json!([])
+}
+
+#[test]
+fn a_repository_cannot_turn_gates_on_or_open_doors() {
+    for setting in ["run = true", "network = true", "pass_env = [\"HOME\"]"] {
+        let sandbox = Sandbox::new();
+        sandbox.write("quorum.toml", format!("[gates]\n{setting}\n"));
+        let said = sandbox.fails(&["review"]);
+        assert!(said.contains("cannot be set by a repository"), "{setting}: {said}");
+    }
+}
+
+#[test]
+fn policy_comes_from_the_base_revision() {
+    let sandbox = Sandbox::new();
+    let gate = |command: &str| {
+        format!("[[gates.additional]]\nname = \"own\"\ncommand = \"{command}\"\nrequired = true\n")
+    };
+    sandbox.write("quorum.toml", gate("false"));
+    sandbox.commit("policy");
+    sandbox.git(&["checkout", "--quiet", "-b", "change"]);
+    sandbox.write("quorum.toml", gate("true"));
+    sandbox.commit("bribe");
+    let (code, report) = run(&sandbox, &["gates", "--base", "main", "--trust-gates"]);
+    assert_eq!((code, &report["gates"][0]["command"]), (1, &Value::from("false")), "{report:#}");
+}
+
+#[test]
+fn with_consent_nothing_outside_the_copy_is_written() {
+    let victim = Victim::new();
+    let sandbox = vectors(&victim.path());
+    let (_, report) = run(&sandbox, &["gates", "--base", "main", "--trust-gates"]);
+    let ran = report["gates"].as_array().expect("gates").iter();
+    let ran = ran.filter(|gate| gate["status"] == "failed").count();
+    assert!(ran >= 4, "they did run, and were refused: {report:#}");
+    victim.assert_untouched("with consent");
+    let status = sandbox.git(&["status", "--porcelain"]);
+    assert_eq!(status, "", "nor the work tree");
+}
+
+/// Runs `commands` as gates and returns their results in order.
+fn gates_of(sandbox: &Sandbox, commands: &[&str], more: &str) -> Vec<Value> {
+    let mut config = format!("[gates]\npreset = \"none\"\n{more}\n");
+    for (number, command) in commands.iter().enumerate() {
+        let quoted = toml_string(command);
+        config.push_str(&format!(
+            "[[gates.additional]]\nname = \"g{number}\"\ncommand = {quoted}\ntimeout = 20\n"
+        ));
+    }
+    sandbox.write("quorum.toml", config);
+    let arguments = ["gates", "--format", "json", "--quiet"];
+    let output = sandbox.quorum_with(&arguments, |command| {
+        with_toolchains(command);
+        command.env("ANTHROPIC_API_KEY", "sk-of-the-user").env("GITHUB_TOKEN", "ghp-of-the-user");
+    });
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", text(&output.stderr)));
+    report["gates"].as_array().expect("gates").clone()
+}
+
+fn toml_string(text: &str) -> String {
+    serde_json::to_string(text).expect("a string is JSON, and TOML")
+}
+
+#[test]
+fn no_key_is_visible() {
+    let victim = Victim::new();
+    let sandbox = Sandbox::new();
+    let read = format!("cat {}; false", victim.path().join("diary.txt").display());
+    let root = format!("cat {}/README.md; false", sandbox.root().display());
+    let all = ["env; cat /proc/*/environ; false", &read, &root, "cat /etc/shadow; ls ~; false"];
+    for gate in gates_of(&sandbox, &all, "") {
+        let output = gate["output"].as_str().expect("output");
+        for secret in ["of-the-user", "mine", "# Sandbox", "root:"] {
+            assert!(!output.contains(secret), "{output}");
+        }
+    }
+}
+
+#[test]
+fn nothing_survives_and_no_limit_is_passed() {
+    let victim = Victim::new();
+    let sandbox = Sandbox::new();
+    // An argument that tells these from everybody else's.
+    let mark = format!("417.{}", std::process::id());
+    let daemon = format!("setsid sleep {mark} & (setsid sleep {mark} > /dev/null 2>&1 &) ; true");
+    let stuck = format!("sleep {mark} & sleep {mark}");
+    let out = format!("echo x > {}/x", victim.path().display());
+    let all = [
+        daemon.as_str(),
+        "kill -9 $PPID; kill -9 1; kill -9 -1; true",
+        "i=0; while [ $i -lt 40 ]; do head -c 10000000 /dev/zero > f$i; i=$((i+1)); sleep 0.1; done",
+        "head -c 90000000 /dev/zero > big",
+        "exec 3<>/dev/tcp/1.1.1.1/80 || python3 -c 'import socket; socket.create_connection((\"1.1.1.1\", 80), 2)'",
+        out.as_str(),
+        stuck.as_str(),
+    ];
+    let limits = "limits = { disk_mb = 100, file_mb = 50 }";
+    let results = gates_of(&sandbox, &all, limits);
+    let status: Vec<&str> = results.iter().filter_map(|gate| gate["status"].as_str()).collect();
+    assert_eq!(status[0], "passed", "{results:#?}");
+    assert!(
+        results[2]["reason"].as_str().is_some_and(|why| why.contains("of disk")),
+        "{results:#?}"
+    );
+    assert_eq!(status[3..], ["failed", "failed", "failed", "timed_out"], "{results:#?}");
+    assert_eq!(alive(&mark), 0, "something survived");
+    victim.assert_untouched("limits");
+}
+
+/// How many processes run `sleep mark`.
+fn alive(mark: &str) -> usize {
+    let processes = fs::read_dir("/proc").expect("proc").flatten();
+    let lines = processes.map(|entry| fs::read(entry.path().join("cmdline")).unwrap_or_default());
+    let wanted = format!("sleep\0{mark}");
+    lines.filter(|line| line.starts_with(wanted.as_bytes())).count()
+}
+
+#[test]
+fn without_namespaces_the_rest_still_holds_and_what_does_not_is_said() {
+    let victim = Victim::new();
+    let sandbox = Sandbox::new();
+    let mark = format!("418.{}", std::process::id());
+    let out = victim.path().display().to_string();
+    let commands = [
+        format!("echo x > {out}/x; cat {out}/diary.txt"),
+        format!("(setsid sleep {mark} > /dev/null 2>&1 &) ; true"),
+        "python3 -c 'import socket; socket.socket()'".to_owned(),
+    ];
+    let mut config = "[gates]\npreset = \"none\"\n".to_owned();
+    for (number, command) in commands.iter().enumerate() {
+        let command = toml_string(command);
+        config.push_str(&format!(
+            "[[gates.additional]]\nname = \"g{number}\"\ncommand = {command}\n"
+        ));
+    }
+    sandbox.write("quorum.toml", config);
+    // In a namespace that allows no further one, as in many containers.
+    let enclosed = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"";
+    let output = sandbox.enclosed(
+        &["unshare", "--user", "--map-root-user", "sh", "-c", enclosed, "sh"],
+        &["gates", "--format", "json", "--quiet"],
+        with_toolchains,
+    );
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", text(&output.stderr)));
+    let status: Vec<&str> = report["gates"]
+        .as_array()
+        .expect("gates")
+        .iter()
+        .filter_map(|g| g["status"].as_str())
+        .collect();
+    assert_eq!(status, ["failed", "passed", "failed"], "{report:#}");
+    let missing = report["isolation"]["missing"].to_string();
+    assert!(
+        missing.contains("no PID namespace") && missing.contains("no mount namespace"),
+        "{missing}"
+    );
+    assert_eq!(alive(&mark), 0, "something survived");
+    victim.assert_untouched("without namespaces");
+}
