@@ -24,6 +24,7 @@ cargo xtask <chore>
   lint            check the format and the lints, as CI does
   schemas         write schemas/ anew from the types
   context         measure what an orchestrator reads of a review, against what is on disk
+  laws            decide every combination of four reviewers in every order, under every protocol
   kills [N]       kill N scripted runs and a tenth as many reviews (default 1000), and resume them
   readers         read sample reports with other programs' readers; needs python3 and npm
   browser         drive sample reports in Chromium; needs python3, and Chromium or apt-get
@@ -50,6 +51,19 @@ fn main() -> Result<()> {
             ["test", "-q", "-p", "quorum", "--test", "it", "context::", "--", "--nocapture"],
             &[],
         ),
+        Some("laws") => {
+            let mut test = command(&cargo_program());
+            test.args([
+                "test",
+                "--release",
+                "-p",
+                "quorum-consensus",
+                "--test",
+                "it",
+                "laws::the_",
+            ]);
+            run(test.env("QUORUM_EVERY_ORDER", "1"))
+        }
         Some("kills") => kills(rest.first().map_or("1000", String::as_str)),
         Some("readers") => readers::readers(rest.iter().any(|argument| argument == "--required")),
         Some("browser") => readers::browser(rest.iter().any(|argument| argument == "--required")),
@@ -96,6 +110,11 @@ fn schemas() -> Result<()> {
     Ok(())
 }
 
+/// The cargo that runs this.
+fn cargo_program() -> String {
+    env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
+}
+
 /// Kills runs at random points; the tests say what must hold after that.
 fn kills(count: &str) -> Result<()> {
     let count: u32 = count.parse().context("how many?")?;
@@ -103,7 +122,7 @@ fn kills(count: &str) -> Result<()> {
         (&["-p", "quorum-store", "--test", "kills"], count),
         (&["-p", "quorum", "--test", "it", "crashes::"], count / 10),
     ];
-    let program = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let program = cargo_program();
     for (suite, count) in suites {
         let mut test = command(&program);
         test.args(["test", "--quiet"]).args(suite).args(["--", "--nocapture"]);
@@ -126,7 +145,7 @@ fn fuzz(seconds: &str) -> Result<()> {
 }
 
 fn cargo<const N: usize>(arguments: [&str; N], rest: &[String]) -> Result<()> {
-    let program = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let program = cargo_program();
     run(command(&program).args(arguments).args(rest))
 }
 
