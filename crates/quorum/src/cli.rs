@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use report::{ReportArgs, ResultArgs, ResultFormat};
+pub(crate) use report::{LiveArgs, ReportArgs, ResultArgs, ResultFormat};
 pub(crate) use runs::{
     DismissArgs, IngestArgs, MemoryAction, MemoryArgs, RunsAction, RunsArgs, ShowArgs, VerdictsArgs,
 };
@@ -170,6 +170,8 @@ The exit code is the run's own: 0 approved, 1 changes requested or blocked, 2 in
         run: String,
         #[command(flatten)]
         output: ResultArgs,
+        #[command(flatten)]
+        live: LiveArgs,
     },
     /// Take findings of other tools and agents into a run
     #[command(after_help = "\
@@ -374,6 +376,8 @@ pub(crate) struct ReviewArgs {
     pub(crate) run: RunArgs,
     #[command(flatten)]
     pub(crate) output: ResultArgs,
+    #[command(flatten)]
+    pub(crate) live: LiveArgs,
 }
 
 #[derive(Args, Debug)]

@@ -56,7 +56,7 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Show(arguments) => show::run(cli, arguments),
         Command::Runs(arguments) => runs::run(cli, arguments),
         Command::Report(arguments) => report::run(cli, arguments),
-        Command::Resume { run, output } => resume::run(cli, run, output),
+        Command::Resume { run, output, live } => resume::run(cli, run, output, live),
         Command::Ingest(arguments) => ingest::run(cli, arguments),
         Command::Replay(arguments) => replay::run(cli, arguments),
         Command::Post(arguments) => post::run(cli, arguments),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_model::result::ReviewResult;
-use quorum_store::{Clock, Run, RunSummary, StoreError};
+use quorum_store::{Clock, Event, Run, RunSummary, StoreError};
 
 use crate::decided_by::DecidedBy;
 use crate::failure::Failure;
@@ -137,6 +137,31 @@ impl Recorder {
             run.replan(&plan)?;
         }
         Ok(plan)
+    }
+
+    /// Records that the embedded reviewers begin.
+    pub(crate) fn begun<'a>(
+        &self,
+        agents: impl Iterator<Item = &'a PlannedAgent>,
+    ) -> Result<(), StoreError> {
+        let Some(run) = &self.run else { return Ok(()) };
+        let begun =
+            |agent: &PlannedAgent| Event::AgentStarted { agent: agent.name.clone(), shard: 0 };
+        run.journal().append_all(&agents.map(begun).collect::<Vec<_>>())
+    }
+
+    /// Records what the embedded reviewers found, before anything is made of it.
+    pub(crate) fn found(&self, outcomes: &[AgentOutcome]) -> Result<(), StoreError> {
+        let Some(run) = &self.run else { return Ok(()) };
+        let found = |outcome: &AgentOutcome| {
+            let agent = outcome.agent.clone();
+            let events = outcome.findings.iter().map(move |finding| Event::Finding {
+                agent: agent.clone(),
+                finding: Box::new(finding.clone()),
+            });
+            events.collect::<Vec<_>>()
+        };
+        run.journal().append_all(&outcomes.iter().flat_map(found).collect::<Vec<_>>())
     }
 
     /// Records how agents ended, before anything is concluded from it, and returns it with what the

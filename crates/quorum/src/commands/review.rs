@@ -1,6 +1,7 @@
 //! `quorum review`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use quorum_consensus::{Input, Policy, decide, messages};
 use quorum_dispatch::{BUILTIN, Reviewed, react};
@@ -10,7 +11,7 @@ use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
 use quorum_report::{Report, markdown, terminal};
 
-use crate::cli::{Cli, ResultArgs, ReviewArgs, RunArgs};
+use crate::cli::{Cli, LiveArgs, ResultArgs, ReviewArgs, RunArgs};
 use crate::commands::plan::{self, Made};
 use crate::decided_by::DecidedBy;
 use crate::failure::Failure;
@@ -18,14 +19,46 @@ use crate::gather::Purpose;
 use crate::models::{self, Engines};
 use crate::record::{Recorder, UNRECORDED};
 use crate::workspace::Workspace;
-use crate::{embedded, history, output, progress, reports};
+use crate::{embedded, history, live, output, progress, reports};
 
 pub(super) fn run(cli: &Cli, arguments: &ReviewArgs) -> Result<u8, Failure> {
     refuse_unknown(&arguments.run)?;
     let made = plan::make(cli, &arguments.scope, &arguments.run, Purpose::Review)?;
     let engines = models::engines(&made.plan, &made.workspace)?;
     let recorder = Recorder::start(&made.workspace, &made.plan)?;
-    go_on(cli, &made, &engines, &recorder, (&arguments.run, &arguments.output))
+    let ReviewArgs { run, output, live, .. } = arguments;
+    go_on(cli, &made, &engines, &recorder, &Asked { run, output, live })
+}
+
+/// What the command line says about a review beside its scope.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) run: &'a RunArgs,
+    pub(super) output: &'a ResultArgs,
+    pub(super) live: &'a LiveArgs,
+}
+
+impl Asked<'_> {
+    /// Starts to tell what happens, where that is wanted.
+    fn follow(&self, recorder: &Recorder, plan: &Plan) -> Result<(), Failure> {
+        match (&self.live.events, recorder.run()) {
+            (Some(to), Some(run)) => live::follow(run, plan, to),
+            (Some(_), None) => {
+                output::notice("there are no events of a run that is not kept");
+                Ok(())
+            }
+            (None, _) => Ok(()),
+        }
+    }
+
+    /// Prints a report, unless events have standard output for themselves; returns the exit code.
+    fn print(&self, report: &Report<'_>) -> Result<u8, Failure> {
+        let to_events = self.live.events.as_deref() == Some(Path::new(live::STANDARD_OUTPUT));
+        if to_events && self.output.output.is_none() {
+            return Ok(report.result.exit_code);
+        }
+        print(report, self.output)
+    }
 }
 
 /// What is asked for and cannot be done is not passed over: a verdict would seem to rest on it.
@@ -45,12 +78,14 @@ pub(super) fn go_on(
     made: &Made,
     engines: &Engines,
     recorder: &Recorder,
-    (arguments, output): (&RunArgs, &ResultArgs),
+    asked: &Asked<'_>,
 ) -> Result<u8, Failure> {
     let Made { plan, workspace, files } = made;
+    asked.follow(recorder, plan)?;
     let bar = progress::files(files.len(), cli.quiet);
     bar.set_message("Reviewing");
     let left = recorder.left_of(plan);
+    recorder.begun(left.agents.iter().filter(|agent| agent.engine == BUILTIN))?;
     let (by_rules, beside) = if left.agents.is_empty() {
         (Reviewed::default(), BTreeMap::new())
     } else {
@@ -58,20 +93,21 @@ pub(super) fn go_on(
     };
     bar.finish_and_clear();
     let mut outcomes = by_rules.outcomes;
+    recorder.found(&outcomes)?;
     if left.agents.iter().any(|agent| agent.engine != BUILTIN) {
         let reviewed = models::review(cli, &left, made, engines, recorder, &beside)?;
         outcomes.extend(reviewed.outcomes);
         if reviewed.interrupted {
-            return interrupted(made, recorder, &outcomes, arguments, output);
+            return interrupted(made, recorder, &outcomes, asked);
         }
     }
     confer(recorder.id(), plan, workspace, &mut outcomes, &by_rules.hints)?;
     let outcomes = recorder.finished(outcomes)?;
-    let result = settle(recorder, plan, workspace, &outcomes, arguments)?;
+    let result = settle(recorder, plan, workspace, &outcomes, asked.run)?;
     let run = recorder.kept();
     let report = reports::report(&result, plan, workspace.repository.as_ref(), run.as_ref());
     recorder.keep(FULL_REPORT, &markdown::render(&report))?;
-    print(&report, output)
+    asked.print(&report)
 }
 
 /// Prints what there is of a run that was stopped. Nothing is concluded from it on disk: it can go on.
@@ -79,13 +115,12 @@ fn interrupted(
     made: &Made,
     recorder: &Recorder,
     outcomes: &[AgentOutcome],
-    arguments: &RunArgs,
-    output: &ResultArgs,
+    asked: &Asked<'_>,
 ) -> Result<u8, Failure> {
     const INTERRUPTED: u8 = 130;
     let Made { plan, workspace, .. } = made;
-    let result = conclude(recorder.id(), plan, workspace, outcomes, arguments)?;
-    print(&reports::report(&result, plan, workspace.repository.as_ref(), None), output)?;
+    let result = conclude(recorder.id(), plan, workspace, outcomes, asked.run)?;
+    asked.print(&reports::report(&result, plan, workspace.repository.as_ref(), None))?;
     if recorder.run().is_some() {
         output::notice(&format!("interrupted; `quorum resume {}` goes on", recorder.id()));
     }
