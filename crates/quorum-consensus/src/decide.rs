@@ -6,7 +6,7 @@ use quorum_model::SCHEMA_VERSION;
 use quorum_model::agent::Agent;
 use quorum_model::budget::Mode;
 use quorum_model::finding::Finding;
-use quorum_model::outcome::AgentOutcome;
+use quorum_model::outcome::{AgentOutcome, OutcomeStatus};
 use quorum_model::plan::{Plan, Protocol};
 use quorum_model::result::{AgentExecution, Execution, GateResult, ReviewResult};
 use quorum_model::severity::{Counts, Severity};
@@ -129,7 +129,10 @@ pub fn decide(input: &Input<'_>) -> Result<ReviewResult, ConsensusError> {
         scope: input.plan.scope.label.clone(),
         protocol: policy.protocol,
         ignored_vetos: policy.ignore_vetos.clone(),
-        notes: notes(&seats, &agents, &strangers, input.run),
+        notes: notes(&seats, &agents, &strangers, input.run)
+            .into_iter()
+            .chain(sops::notes(&sops))
+            .collect(),
         execution: Execution { agents },
         coverage: covers.matrix(input.plan, &seats),
         findings: findings.into_iter().map(|(finding, _)| finding).collect(),
@@ -162,7 +165,8 @@ fn execution(
         verdict: opinion.verdict,
         engine: outcome.map_or(&seat.planned.engine, |outcome| &outcome.engine).clone(),
         model: outcome.map_or(&seat.planned.model, |outcome| &outcome.model).clone(),
-        partial: !rest.is_empty(),
+        partial: !rest.is_empty()
+            || outcome.is_some_and(|outcome| outcome.status == OutcomeStatus::Partial),
         cutoff_reason: outcome.and_then(|outcome| outcome.cutoff_reason),
         error: seat.unfinished(),
         mode: outcome.map_or(Mode::FullAnalysis, |outcome| outcome.mode),

@@ -123,7 +123,8 @@ impl Facts<'_, '_> {
             sop.status == SopStatus::Violated && sop.severity == SopSeverity::Error
         };
         let broken = self.sops.iter().filter(broken);
-        reasons.extend(broken.map(|sop| format!("{} is violated: {}", sop.sop, sop.evidence)));
+        reasons
+            .extend(broken.map(|sop| format!("the SOP {} is violated: {}", sop.sop, sop.evidence)));
         reasons
     }
 

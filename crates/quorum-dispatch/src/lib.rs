@@ -5,5 +5,6 @@
 
 mod builtin;
 pub mod llm;
+pub mod sops;
 
 pub use builtin::{BUILTIN, Reviewed, outcomes, react};

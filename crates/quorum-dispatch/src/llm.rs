@@ -23,7 +23,8 @@ mod units;
 mod visible;
 
 pub use desk::{
-    AgentEngine, Cancel, Journal, LlmReview, NoJournal, Observer, Recording, Standing, Unobserved,
+    AgentEngine, Briefing, Cancel, Journal, LlmReview, NoBriefing, NoJournal, Observer, Recording,
+    Standing, Unobserved,
 };
 pub use prompt::Style;
 pub use redact::{NoSecrets, Redactor};

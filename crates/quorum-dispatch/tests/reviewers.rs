@@ -10,6 +10,7 @@ use bench::{Bench, Journaled, reviewer};
 use quorum_dispatch::llm::Style;
 use quorum_model::outcome::OutcomeStatus;
 use quorum_model::report::CutoffReason;
+use quorum_model::result::SopStatus;
 use quorum_testkit::{Faults, Reply, Server, Turn};
 use serde_json::json;
 
@@ -71,6 +72,81 @@ fn a_repair_turn_is_enough_for_most() {
     let repair = &server.recorded()[1];
     assert!(repair.text.contains("`bad` is none of CRITICAL"), "{}", repair.text);
     assert!(repair.body.get("response_format").is_some() && repair.body.get("tools").is_none());
+}
+
+/// A reviewer that answers for a standing order from its `after`th answer on.
+fn answers_for_order(asked: &quorum_testkit::Asked<'_>, after: usize, style: Style) -> Turn {
+    let answer = json!([{ "sop": "Errors.md", "status": "violated", "evidence": "line 10" }]);
+    let silent = json!([{ "sop": "errors", "status": "passed", "evidence": " " }]);
+    let sops = if asked.number >= after { answer } else { silent };
+    let patterns =
+        json!([{ "name": "Wrapping", "pattern": "Errors\n are wrapped", "applies_to": "*.rs" }]);
+    if style == Style::Tools {
+        return Turn::default().call("done", &json!({ "sops": sops, "patterns": patterns }));
+    }
+    Turn::json(&json!({ "findings": [], "sops": sops, "patterns": patterns }))
+}
+
+#[test]
+fn a_missing_answer_for_an_sop_is_asked_for_once() {
+    for style in [Style::Tools, Style::Schema, Style::Plain] {
+        for (after, calls) in [(0, 1), (1, 2)] {
+            let server =
+                Server::start(move |asked| Reply::Say(answers_for_order(asked, after, style)));
+            let server = server.unwrap();
+            let order = Some("Every error says what failed.".to_owned());
+            let bench = Bench { style, order, ..Bench::of_files(1, 20) };
+            let outcome = bench.review(&server).remove(0);
+            let case = format!("{style:?} {after}: {outcome:?}");
+            assert_eq!(outcome.status, OutcomeStatus::Completed, "{case}");
+            assert_eq!(outcome.sops.len(), 1, "{case}");
+            assert_eq!(outcome.sops[0].status, SopStatus::Violated, "{case}");
+            assert_eq!(outcome.sops[0].evidence, "line 10", "{case}");
+            assert_eq!(server.recorded().len(), calls, "{case}");
+            assert!(server.recorded()[0].text.contains("Every error says what failed."));
+            assert_eq!(outcome.patterns[0].pattern, "Errors are wrapped", "{case}");
+            if calls == 2 {
+                let asked = &server.recorded()[1].text;
+                assert!(asked.contains("missing, or has no evidence: errors."), "{asked}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_sop_without_an_answer_makes_its_agent_partial() {
+    let server = Server::start(|asked| Reply::Say(answers_for_order(asked, 9, Style::Tools)));
+    let server = server.unwrap();
+    let bench = Bench { order: Some("Order.".to_owned()), ..Bench::of_files(2, 20) };
+    let outcome = bench.review(&server).remove(0);
+    assert_eq!(server.recorded().len(), 2);
+    assert_eq!(outcome.status, OutcomeStatus::Partial, "{outcome:?}");
+    assert_eq!(outcome.error.as_deref(), Some("it gave no answer for the SOP errors"));
+    assert_eq!(outcome.sops[0].status, SopStatus::NotReviewed);
+    assert_eq!(outcome.covered.len(), 2, "what was shown was shown");
+}
+
+#[test]
+fn an_answer_for_one_shard_is_none_for_another() {
+    let server = Server::start(|asked| {
+        let first = asked.text.contains("src/f0.rs");
+        Reply::Say(answers_for_order(asked, if first { 0 } else { 9 }, Style::Tools))
+    })
+    .unwrap();
+    let bench = Bench { order: Some("Order.".to_owned()), shards: 2, ..Bench::of_files(2, 20) };
+    let outcome = bench.review(&server).remove(0);
+    assert_eq!(outcome.status, OutcomeStatus::Partial, "{outcome:?}");
+    assert_eq!(outcome.sops[0].status, SopStatus::Violated, "a violation stands");
+}
+
+#[test]
+fn what_is_told_beside_the_code_is_fenced_and_has_no_secrets() {
+    let server = Server::start(|asked| Reply::Say(reviewer(asked))).unwrap();
+    let around = "const KEY = SECRET-VALUE-1\nfn helper()".to_owned();
+    Bench { around, ..Bench::of_files(1, 20) }.review(&server);
+    let text = &server.recorded()[0].text;
+    assert!(text.contains("context=\"around\">\nconst KEY = REDACTED"), "{text}");
+    assert!(text.contains("\nfn helper()\n</file-") && !text.contains("SECRET-VALUE-1"), "{text}");
 }
 
 #[test]

@@ -4,12 +4,13 @@ use schemars::{Schema, generate::SchemaSettings};
 
 use crate::agent::Agent;
 use crate::config::Config;
+use crate::context::ContextManifest;
 use crate::event::Event;
 use crate::plan::Plan;
 use crate::report::AgentReport;
 use crate::result::ReviewResult;
 use crate::search::SearchResults;
-use crate::size::SizeReport;
+use crate::size::{SizeReport, Task};
 use crate::symbol::{
     Callers, FileReferences, FileSummary, FileSymbols, IndexReport, RepositoryMap,
 };
@@ -22,6 +23,7 @@ pub fn documents() -> Vec<(&'static str, Schema)> {
         ("agent-report.json", of::<AgentReport>()),
         ("callers.json", of::<Callers>()),
         ("config.json", of::<Config>()),
+        ("context.json", of::<ContextManifest>()),
         ("event.json", of::<Event>()),
         ("index.json", of::<IndexReport>()),
         ("map.json", of::<RepositoryMap>()),
@@ -32,6 +34,7 @@ pub fn documents() -> Vec<(&'static str, Schema)> {
         ("size.json", of::<SizeReport>()),
         ("summary.json", of::<FileSummary>()),
         ("symbols.json", of::<FileSymbols>()),
+        ("task.json", of::<Task>()),
         ("verdict.json", of::<VerdictFile>()),
     ]
 }

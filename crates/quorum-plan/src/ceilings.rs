@@ -16,8 +16,6 @@ pub struct Priced<'a> {
     pub agent: &'a PlannedAgent,
     /// US dollars for a million tokens sent and received; absent when they are not known.
     pub prices: Option<(f64, f64)>,
-    /// Tokens of the SOPs of its shards where they are over their reserve, else the reserve.
-    pub sop_tokens: u64,
 }
 
 /// The most that all agents together can cost.
@@ -112,7 +110,7 @@ fn provider(priced: &Priced<'_>, shards: u64, protocol: Protocol, limits: &confi
     let rounds = if protocol == Protocol::Ci { 2 } else { 1 };
     let ballots = u64::from(protocol == Protocol::Vote);
     let calls = shards.saturating_mul(limits.calls_per_shard * rounds).saturating_add(ballots);
-    let preamble = SYSTEM + PLAN + priced.sop_tokens.max(SOPS);
+    let preamble = SYSTEM + PLAN + SOPS;
     let context = preamble.saturating_add(priced.agent.budget);
     let branches = shards.saturating_mul(rounds).saturating_add(ballots);
     Cost {

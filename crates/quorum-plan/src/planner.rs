@@ -1,6 +1,6 @@
 //! From a scope with its units to the plan.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use quorum_model::SCHEMA_VERSION;
 use quorum_model::budget::Thresholds;
@@ -107,6 +107,9 @@ pub fn plan(
     settings: &Settings,
 ) -> Result<Plan, PlanError> {
     let Input { scope, facts, units, sops, mut warnings } = input;
+    for file in &scope.files {
+        shards::applying(&file.path, &sops, Limits::of_tokens(0))?;
+    }
     let groups = Groups::of(&scope.files, &facts);
     let time_pressure = settings.time_pressure;
     let evidence = Evidence { files: &scope.files, facts: &facts, groups: &groups, time_pressure };
@@ -127,10 +130,10 @@ pub fn plan(
     let mut engines = Vec::new();
     for selected in &selection.agents {
         let engine = engine(selected.member, registry, settings)?;
-        agents.push(planner.agent(selected, &engine));
+        agents.push(planner.agent(selected, &engine)?);
         engines.push(engine);
     }
-    let priced = priced(&agents, &engines, &sops);
+    let priced = priced(&agents, &engines);
     let needed = ceilings_within(
         &priced,
         settings,
@@ -168,18 +171,18 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    fn agent(&self, selected: &Selected<'_>, engine: &Engine) -> PlannedAgent {
+    fn agent(&self, selected: &Selected<'_>, engine: &Engine) -> Result<PlannedAgent, PlanError> {
         let agent = &selected.member.agent;
         let budget = budget::budget(agent.base_budget, self.total_tokens, self.tier);
         let thresholds = self.settings.thresholds;
         let shard_limit = shard_limit(budget, engine.files_limit, thresholds);
         let order = self.reading_order(&selected.files);
         let units = order.iter().filter_map(|&index| self.units.get(index)).flatten().cloned();
-        let mut shards = shards::pack(units, self.sops, Limits::of_tokens(shard_limit));
+        let mut shards = shards::pack(units, self.sops, Limits::of_tokens(shard_limit))?;
         if engine.provider != BUILTIN {
             number_waves(&mut shards, thresholds.full_analysis.floor_of(budget));
         }
-        PlannedAgent {
+        Ok(PlannedAgent {
             name: agent.name.clone(),
             budget,
             base_budget: agent.base_budget,
@@ -190,7 +193,7 @@ impl Planner<'_> {
             files: order.iter().map(|&index| self.scope.files[index].path.to_string()).collect(),
             shard_limit,
             shards,
-        }
+        })
     }
 
     /// The most urgent files first, and among equals those that belong together.
@@ -235,20 +238,11 @@ fn engine(member: &Member, registry: &Registry, settings: &Settings) -> Result<E
     Ok(Engine { provider, model: Some(model), files_limit })
 }
 
-fn priced<'a>(agents: &'a [PlannedAgent], engines: &[Engine], sops: &[Sop]) -> Vec<Priced<'a>> {
-    let tokens: HashMap<&str, u64> =
-        sops.iter().map(|sop| (sop.name.as_str(), sop.tokens)).collect();
-    let heaviest = |agent: &PlannedAgent| {
-        let of_shard = |shard: &Shard| {
-            shard.sops.iter().filter_map(|name| tokens.get(name.as_str())).sum::<u64>()
-        };
-        agent.shards.iter().map(of_shard).max().unwrap_or_default()
-    };
+fn priced<'a>(agents: &'a [PlannedAgent], engines: &[Engine]) -> Vec<Priced<'a>> {
     let both = agents.iter().zip(engines);
     both.map(|(agent, engine)| Priced {
         agent,
         prices: engine.model.as_ref().and_then(|model| model.prices),
-        sop_tokens: heaviest(agent),
     })
     .collect()
 }

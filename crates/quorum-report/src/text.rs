@@ -11,7 +11,7 @@ use quorum_model::verdict::{AgentVerdict, Verdict};
 /// characters, those that change the direction of writing, and those without any width.
 ///
 /// Line ends and tabs stay.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }

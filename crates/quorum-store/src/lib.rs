@@ -14,6 +14,7 @@ pub mod journal;
 mod layout;
 pub mod ledger;
 pub mod memory;
+pub mod offers;
 pub mod page;
 mod retention;
 mod run;

@@ -3,6 +3,8 @@
 pub(crate) mod advisories;
 mod agents;
 mod config;
+pub(crate) mod context;
+pub(crate) mod conventions;
 mod dismiss;
 mod doctor;
 pub(crate) mod eval;
@@ -21,6 +23,7 @@ mod runs;
 mod search;
 mod show;
 mod size;
+pub(crate) mod sops;
 mod symbols;
 mod verdicts;
 
@@ -49,6 +52,9 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Map(arguments) => symbols::map(cli, arguments),
         Command::Agents(arguments) => agents::run(cli, arguments),
         Command::Rules(arguments) => rules::run(cli, arguments),
+        Command::Sops(arguments) => sops::run(cli, arguments),
+        Command::Conventions(arguments) => conventions::run(cli, arguments),
+        Command::Context(arguments) => context::run(cli, arguments),
         Command::Config(arguments) => config::run(cli, arguments),
         Command::Advisories(arguments) => advisories::run(cli, arguments),
         Command::Eval(arguments) => eval::run(cli, arguments),

@@ -3,6 +3,7 @@
 //! Everything that decides is in the libraries; here arguments become values, values become text,
 //! and failures become one line with a way out and an exit code.
 
+mod briefing;
 mod browser;
 mod cli;
 mod commands;

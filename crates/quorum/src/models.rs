@@ -24,6 +24,7 @@ use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::{Plan, PlannedAgent};
 
+use crate::briefing::Briefings;
 use crate::cli::Cli;
 use crate::commands::plan::{self, Made};
 use crate::failure::Failure;
@@ -147,6 +148,7 @@ pub(crate) fn review(
     let material = material::Change::new(made);
     let kept = recorder.run().map(journal::OnDisk);
     let sops = plan::sops(workspace)?;
+    let briefings = Briefings::new(workspace, &made.plan, &sops, recorder.run())?;
     let lines = watch::Lines::new(left, cli.quiet);
     let review = LlmReview {
         run: recorder.id(),
@@ -158,6 +160,7 @@ pub(crate) fn review(
         redactor: &material::Secrets,
         lookup: None,
         sops: &sops,
+        briefing: &briefings,
         builtin: beside,
         counter: Counter::new(config.tokenizer),
         thresholds: settings::for_plan(config)?.thresholds,
@@ -209,6 +212,8 @@ pub(crate) fn write_prompts(made: &Made, folder: &Path) -> Result<(), Failure> {
             .with_hint("name a provider: `quorum plan --provider anthropic --prompts DIR`"));
     }
     let material = material::Change::new(made);
+    let sops = plan::sops(workspace)?;
+    let briefings = Briefings::new(workspace, &made.plan, &sops, None)?;
     let review = LlmReview {
         run: "plan",
         fence: "plan",
@@ -218,7 +223,8 @@ pub(crate) fn write_prompts(made: &Made, folder: &Path) -> Result<(), Failure> {
         material: &material,
         redactor: &material::Secrets,
         lookup: None,
-        sops: &plan::sops(workspace)?,
+        sops: &sops,
+        briefing: &briefings,
         builtin: &BTreeMap::new(),
         counter: Counter::new(config.tokenizer),
         thresholds: settings::for_plan(config)?.thresholds,

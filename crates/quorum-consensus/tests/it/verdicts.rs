@@ -2,6 +2,7 @@
 
 use quorum_consensus::ConsensusError;
 use quorum_model::coverage::CoverageState;
+use quorum_model::outcome::OutcomeStatus;
 use quorum_model::plan::Protocol;
 use quorum_model::result::{GateResult, GateStatus, SopResult, SopSeverity, SopStatus};
 use quorum_model::severity::Severity;
@@ -177,7 +178,47 @@ fn failed_gates_and_broken_sops_block_whatever_is_ignored() {
         evidence: "a.go:3 drops an error".to_owned(),
         finding_severity: None,
     }];
-    assert_eq!(review.decide().verdict, Verdict::Blocked);
+    let result = review.decide();
+    assert_eq!(result.verdict, Verdict::Blocked);
+    assert_eq!(result.reasons[0], "the SOP errors is violated: a.go:3 drops an error");
+    for severity in [SopSeverity::Warning, SopSeverity::Info] {
+        review.outcome_of("go-reviewer").sops[0].severity = severity;
+        let result = review.decide();
+        assert_eq!(result.verdict, Verdict::Approved);
+        assert!(result.notes[0].ends_with("is violated: a.go:3 drops an error"));
+    }
+}
+
+#[test]
+fn the_worst_answer_for_an_sop_counts_whoever_gave_it() {
+    use SopStatus::{NotApplicable, NotChecked, NotReviewed, Passed, Violated};
+    let answer = |status: SopStatus| SopResult {
+        sop: "errors".to_owned(),
+        severity: SopSeverity::Error,
+        status,
+        evidence: "because".to_owned(),
+        finding_severity: None,
+    };
+    let rising = [NotChecked, NotReviewed, NotApplicable, Passed, Violated];
+    for (rank, &worse) in rising.iter().enumerate() {
+        for &better in &rising[..=rank] {
+            for (go, security) in [(worse, better), (better, worse)] {
+                let mut review = two();
+                review.outcome_of("go-reviewer").sops = vec![answer(go)];
+                review.outcome_of("security-reviewer").sops = vec![answer(security)];
+                assert_eq!(review.decide().sops, [answer(worse)]);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_did_not_finish_is_partial_though_it_saw_everything() {
+    let mut review = two();
+    review.outcome_of("go-reviewer").status = OutcomeStatus::Partial;
+    let agents = review.decide().execution.agents;
+    let go = agents.iter().find(|agent| agent.name == "go-reviewer").expect("it has a seat");
+    assert!(go.partial && go.files_skipped == 0);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! What a reviewer may say, and how it is held to it.
 
 use quorum_llm::{Schema, Tool};
-use quorum_model::report::SkippedFindings;
+use quorum_model::report::{Pattern, SkippedFindings};
+use quorum_model::result::SopStatus;
 use quorum_model::severity::Severity;
 use serde_json::{Value, json};
 
@@ -34,6 +35,7 @@ pub(crate) struct Report {
     pub(crate) findings: Vec<Reported>,
     pub(crate) skipped: SkippedFindings,
     pub(crate) sops: Vec<SopAnswer>,
+    pub(crate) patterns: Vec<Pattern>,
 }
 
 /// How the change stands against an SOP, by a reviewer's word.
@@ -42,6 +44,30 @@ pub(crate) struct SopAnswer {
     pub(crate) sop: String,
     pub(crate) status: String,
     pub(crate) evidence: String,
+}
+
+impl SopAnswer {
+    /// Whether it answers for the standing order `name`, with a word that is known and evidence.
+    pub(crate) fn counts_for(&self, name: &str) -> bool {
+        self.is_for(name) && self.status().is_some() && !self.evidence.trim().is_empty()
+    }
+
+    /// Reviewers are lax about case and endings.
+    fn is_for(&self, name: &str) -> bool {
+        let said = self.sop.trim();
+        let said = said.strip_suffix(".md").unwrap_or(said);
+        said.eq_ignore_ascii_case(name)
+    }
+
+    /// What it says, where that is one of the words that it was asked for.
+    pub(crate) fn status(&self) -> Option<SopStatus> {
+        match self.status.trim().to_lowercase().replace([' ', '-'], "_").as_str() {
+            "violated" => Some(SopStatus::Violated),
+            "passed" => Some(SopStatus::Passed),
+            "not_applicable" => Some(SopStatus::NotApplicable),
+            _ => None,
+        }
+    }
 }
 
 pub(crate) const REPORT_FINDING: &str = "report_finding";
@@ -53,6 +79,10 @@ pub(crate) const CALLERS: &str = "callers";
 
 /// Longer texts of a finding are cut: they are read by people.
 const LONGEST_TEXT: usize = 4_000;
+
+/// The longest text of a convention, in bytes, and the most conventions of one answer.
+const LONGEST_PATTERN: usize = 400;
+const MOST_PATTERNS: usize = 10;
 
 /// The tools of a reviewer; those that bring new content only where that is still allowed.
 pub(crate) fn tools(categories: &[String], may_look: bool) -> Vec<Tool> {
@@ -129,6 +159,11 @@ fn done_schema() -> Value {
             "status": { "type": "string", "enum": ["passed", "violated", "not_applicable"] },
             "evidence": { "type": "string" },
         })) },
+        "patterns": { "type": "array", "items": object(&json!({
+            "name": { "type": "string" },
+            "pattern": { "type": "string", "description": "A convention that the code follows, in one sentence." },
+            "applies_to": { "type": "string", "description": "A glob of the files that follow it." },
+        })) },
     }))
 }
 
@@ -175,7 +210,23 @@ pub(crate) fn done(value: &Value) -> Report {
         let evidence = text("evidence").unwrap_or_default();
         Some(SopAnswer { sop, status: text("status")?, evidence })
     });
-    Report { findings: Vec::new(), skipped, sops: sops.collect() }
+    Report { findings: Vec::new(), skipped, sops: sops.collect(), patterns: patterns(value) }
+}
+
+/// Conventions that a reviewer saw the code follow, each in one line.
+fn patterns(value: &Value) -> Vec<Pattern> {
+    let all = value.get("patterns").and_then(Value::as_array);
+    let one = |value: &Value| {
+        let line = |name: &str| {
+            let words: Vec<String> =
+                text(value, name)?.split_whitespace().map(str::to_owned).collect();
+            let line = words.join(" ");
+            Some(line[..line.floor_char_boundary(LONGEST_PATTERN)].to_owned())
+        };
+        let applies_to = line("applies_to").unwrap_or_else(|| "**".to_owned());
+        Some(Pattern { name: line("name")?, pattern: line("pattern")?, applies_to })
+    };
+    all.into_iter().flatten().filter_map(one).take(MOST_PATTERNS).collect()
 }
 
 /// Reads one finding, in the long form or with a `location`.

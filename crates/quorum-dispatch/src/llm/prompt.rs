@@ -72,6 +72,8 @@ impl Prompts {
             ("task", include_str!("../../prompts/task.md")),
             ("budget", include_str!("../../prompts/budget.md")),
             ("repair", include_str!("../../prompts/repair.md")),
+            ("sops", include_str!("../../prompts/sops.md")),
+            ("context", include_str!("../../prompts/context.md")),
         ];
         for (name, source) in templates {
             // A template that does not parse is found by the tests, which render all of them.
@@ -164,6 +166,16 @@ impl Prompts {
         self.render("repair", context! { wrong => wrong })
     }
 
+    /// Which standing orders an answer is missing for.
+    pub(crate) fn missing_sops(&self, names: &[String]) -> String {
+        self.render("sops", context! { names => names.to_vec() })
+    }
+
+    /// What is known around the change.
+    pub(crate) fn around(&self, text: &str) -> String {
+        self.render("context", context! { context => self.fenced("context=\"around\"", text) })
+    }
+
     /// `text` between fences that it cannot forge.
     pub(crate) fn fenced(&self, attributes: &str, text: &str) -> String {
         let nonce = &self.nonce;
@@ -250,6 +262,13 @@ mod tests {
         let forced = prompts.budget(&BudgetNote { mode: Mode::ForceReturn, ..note });
         assert!(forced.contains("force return"), "{forced}");
         assert!(prompts.repair("no JSON").contains("no JSON"));
+        let names = ["errors".to_owned(), "tests".to_owned()];
+        assert!(prompts.missing_sops(&names).contains("evidence: errors, tests."));
+        assert!(
+            prompts
+                .around("fn f()")
+                .contains(&format!("context=\"around\">\nfn f()\n</file-{}>", prompts.nonce))
+        );
         let shard =
             Shard { wave: 1, tokens: 0, sops: Vec::new(), notes: Vec::new(), units: Vec::new() };
         let sop = ShownSop { name: "errors".to_owned(), text: "Wrap them.".to_owned() };

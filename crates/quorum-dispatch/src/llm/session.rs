@@ -21,6 +21,7 @@ use super::ledger::Held;
 use super::prompt::{BudgetNote, ShownSop, Style};
 use super::tally::Tally;
 use super::tools;
+use super::visible::visible;
 
 /// The longest answer; budgets end it sooner.
 const LONGEST_ANSWER: u64 = 6_400;
@@ -63,6 +64,9 @@ pub(crate) struct Session<'a> {
     pending: u64,
     answered: u64,
     unusable: u32,
+    /// Answers for standing orders that other shards gave, and whether missing ones were asked for.
+    sops_before: usize,
+    asked_for_sops: bool,
     /// What is set aside for the call under way: of the run's ceilings, and of the budget.
     held: Option<(Held, u64)>,
 }
@@ -99,6 +103,8 @@ impl<'a> Session<'a> {
             pending: 0,
             answered: 0,
             unusable: 0,
+            sops_before: 0,
+            asked_for_sops: false,
             held: None,
         }
     }
@@ -140,6 +146,7 @@ impl<'a> Session<'a> {
         part: (usize, usize),
         tally: &mut Tally,
     ) -> End {
+        self.sops_before = tally.sops.len();
         self.begin(shard, units, part);
         loop {
             let request = self.request();
@@ -165,7 +172,15 @@ impl<'a> Session<'a> {
                 self.charge(&asked);
             }
             match step {
-                Step::Finished => return End::Done,
+                Step::Finished => {
+                    let missing = self.unanswered(shard, tally);
+                    if missing.is_empty() {
+                        return End::Done;
+                    }
+                    if let Some(end) = self.ask_for_sops(&missing) {
+                        return end;
+                    }
+                }
                 Step::CutShort => {
                     return End::CutShort(CutoffReason::Budget, "its answer was cut".to_owned());
                 }
@@ -187,6 +202,30 @@ impl<'a> Session<'a> {
                 }
             }
         }
+    }
+
+    /// The standing orders of `shard` that this session has no answer with evidence for.
+    pub(crate) fn unanswered(&self, shard: &Shard, tally: &Tally) -> Vec<String> {
+        let given = tally.sops.get(self.sops_before..).unwrap_or_default();
+        let missing = |name: &&String| !given.iter().any(|answer| answer.counts_for(name));
+        shard.sops.iter().filter(missing).cloned().collect()
+    }
+
+    /// Asks for missing answers, once.
+    fn ask_for_sops(&mut self, missing: &[String]) -> Option<End> {
+        let spent = self.answered >= self.desk().review.limits.calls_per_shard;
+        if self.asked_for_sops || spent || self.mode() == Mode::Cut {
+            let cause = format!("it gave no answer for the SOP {}", missing.join(", "));
+            return Some(End::CutShort(CutoffReason::Error, cause));
+        }
+        self.asked_for_sops = true;
+        self.pending = 0;
+        if self.mode() == Mode::ForceReturn {
+            self.context.withhold_code();
+        }
+        let ask = Text::new(self.desk().prompts.missing_sops(missing));
+        self.context.push(Turn::User(vec![(Region::Plan, ask)]));
+        None
     }
 
     /// Decides what comes after the results of tools.
@@ -256,6 +295,7 @@ impl<'a> Session<'a> {
         self.pending = units.iter().map(|unit| unit.tokens).sum();
         let task =
             desk.prompts.task(desk.review.plan, shard, part, &self.sops(shard), &self.hints(units));
+        let around = self.around(shard);
         let code = Text::cached(self.code(units));
         let budget = Text::new(desk.prompts.budget(&self.note()));
         let task = Text::new(task);
@@ -266,15 +306,34 @@ impl<'a> Session<'a> {
                 (Region::Files, code),
                 (Region::System, role),
                 (Region::Sops, task),
+                (Region::SearchResults, around),
                 (Region::Plan, budget),
             ]
         } else {
-            vec![(Region::Sops, task), (Region::Files, code), (Region::Plan, budget)]
+            vec![
+                (Region::Sops, task),
+                (Region::SearchResults, around),
+                (Region::Files, code),
+                (Region::Plan, budget),
+            ]
         };
+        let parts = parts.into_iter().filter(|(_, text)| !text.text.is_empty()).collect();
         let mut context = Context::default();
         context.push(Turn::User(parts));
         self.first = context.clone();
         self.context = context;
+    }
+
+    /// What is known around the change, without secrets. What cannot be said without them is not.
+    fn around(&self, shard: &Shard) -> Text {
+        let desk = self.desk();
+        let around = desk.review.briefing.around(&self.worker.agent.name, shard);
+        let clean = desk.library.clean(&around).unwrap_or_default();
+        if clean.is_empty() {
+            return Text::new(String::new());
+        }
+        let lines: Vec<_> = clean.lines().map(visible).collect();
+        Text::new(desk.prompts.around(&lines.join("\n")))
     }
 
     fn sops(&self, shard: &Shard) -> Vec<ShownSop> {
@@ -404,6 +463,7 @@ impl<'a> Session<'a> {
         match contract::report(&value) {
             Ok(report) => {
                 self.take_report(report, tally)?;
+                self.context.push(Turn::Assistant(answer.to_message()));
                 Ok(Step::Finished)
             }
             Err(wrong) => Ok(Step::Unusable(wrong)),
@@ -432,7 +492,11 @@ impl<'a> Session<'a> {
         }
         tally.skipped.medium_count += report.skipped.medium_count;
         tally.skipped.low_count += report.skipped.low_count;
-        tally.sops.extend(report.sops);
+        for mut answer in report.sops {
+            answer.evidence = self.desk().library.clean(&answer.evidence)?;
+            tally.sops.push(answer);
+        }
+        tally.patterns.extend(report.patterns);
         Ok(())
     }
 
@@ -467,6 +531,8 @@ impl<'a> Session<'a> {
         }
         if let Some(report) = finished {
             self.take_report(report, tally)?;
+            self.context.push(Turn::Assistant(answer.to_message()));
+            self.context.push(Turn::Results(results));
             return Ok(Step::Finished);
         }
         if !understood {

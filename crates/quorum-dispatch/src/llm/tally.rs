@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::Covered;
-use quorum_model::report::{CutoffReason, SkippedFindings};
+use quorum_model::report::{CutoffReason, Pattern, SkippedFindings};
 use quorum_model::unit::Unit;
 
 use super::contract::SopAnswer;
@@ -21,6 +21,9 @@ pub(crate) struct Tally {
     pub(crate) skipped: SkippedFindings,
     pub(crate) sops: Vec<SopAnswer>,
     pub(crate) expected_sops: Vec<String>,
+    /// Those that a shard was shown with and gave no answer for.
+    pub(crate) unanswered_sops: Vec<String>,
+    pub(crate) patterns: Vec<Pattern>,
     pub(crate) notes: Vec<String>,
     /// Tokens that its branches were given, and charged.
     pub(crate) budget: u64,
@@ -54,6 +57,8 @@ impl Tally {
         self.skipped.low_count += other.skipped.low_count;
         self.sops.extend(other.sops);
         self.expected_sops.extend(other.expected_sops);
+        self.unanswered_sops.extend(other.unanswered_sops);
+        self.patterns.extend(other.patterns);
         for note in other.notes {
             self.note(note);
         }

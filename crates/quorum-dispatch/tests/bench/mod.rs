@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use quorum_dispatch::llm::{
-    AgentEngine, Cancel, Changed, Journal, LlmReview, Material, Recording, Redactor, Style,
-    Unobserved, run,
+    AgentEngine, Briefing, Cancel, Changed, Journal, LlmReview, Material, Recording, Redactor,
+    Style, Unobserved, run,
 };
 use quorum_index::Counter;
 use quorum_llm::{Client, ClientSettings, Endpoint, Timeouts, connect};
@@ -20,6 +20,7 @@ use quorum_model::plan::{Ceilings, Isolation, Plan, PlannedAgent, Protocol, Shar
 use quorum_model::scope::{Change, FileEntry, FileKind, Hunk, Scope, ScopeKind};
 use quorum_model::tier::{Tier, TierAssessment};
 use quorum_model::unit::{Unit, UnitKind};
+use quorum_plan::sop::Sop;
 use quorum_testkit::{Asked, Server, Turn};
 use serde_json::{Value, json};
 
@@ -40,6 +41,10 @@ pub(crate) struct Bench {
     pub(crate) stop_after: Option<Duration>,
     /// A line that every file has beside its own.
     pub(crate) extra: Option<String>,
+    /// The text of a standing order with the name `errors`.
+    pub(crate) order: Option<String>,
+    /// What is told beside the code.
+    pub(crate) around: String,
 }
 
 impl Bench {
@@ -58,6 +63,8 @@ impl Bench {
             replay: false,
             stop_after: None,
             extra: None,
+            order: None,
+            around: String::new(),
         }
     }
 
@@ -106,7 +113,7 @@ impl Bench {
             .map(|(wave, units)| Shard {
                 wave: if self.waves { wave } else { 1 },
                 tokens: units.iter().map(|unit| unit.tokens).sum(),
-                sops: Vec::new(),
+                sops: self.order.iter().map(|_| "errors".to_owned()).collect(),
                 notes: Vec::new(),
                 units: units.to_vec(),
             })
@@ -160,6 +167,14 @@ impl Bench {
         }
     }
 
+    fn sops(&self) -> Vec<Sop> {
+        let parse = |text: &String| {
+            let text = format!("---\nseverity: error\n---\n{text}");
+            quorum_plan::sop::parse(".quorum/sops/errors.md", &text, |_| 1).expect("it parses")
+        };
+        self.order.iter().map(parse).collect()
+    }
+
     pub(crate) fn review(&self, server: &Server) -> Vec<AgentOutcome> {
         self.review_with(server, &Journaled::default())
     }
@@ -196,7 +211,8 @@ impl Bench {
             material: &Files { bench: self, paths },
             redactor: &Word,
             lookup: None,
-            sops: &[],
+            sops: &self.sops(),
+            briefing: self,
             builtin: &BTreeMap::new(),
             counter: Counter::new(Tokenizer::Chars4),
             thresholds: Thresholds::default(),
@@ -224,6 +240,12 @@ impl Bench {
                 () = stopping => unreachable!(),
             }
         })
+    }
+}
+
+impl Briefing for Bench {
+    fn around(&self, _agent: &str, _shard: &Shard) -> String {
+        self.around.clone()
     }
 }
 

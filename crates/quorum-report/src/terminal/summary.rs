@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use quorum_model::report::CutoffReason;
-use quorum_model::result::{AgentExecution, GateStatus, ReviewResult};
+use quorum_model::result::{AgentExecution, GateStatus, ReviewResult, SopSeverity, SopStatus};
 use quorum_model::verdict::{AgentVerdict, Verdict};
 
 use super::table::{self, Align, Cell};
@@ -146,6 +146,7 @@ pub(super) fn write_footer(page: &mut Page, result: &ReviewResult, full_report: 
         };
         page.paragraph("", &format!("Gate {} {how}: {}", gate.name, gate.command), REASON_LINES);
     }
+    sops(page, result);
     let rejected: u64 = result.rejected.values().sum();
     if rejected > 0 {
         let reasons: Vec<String> =
@@ -170,5 +171,35 @@ pub(super) fn write_footer(page: &mut Page, result: &ReviewResult, full_report: 
     page.line(&page.paint(DIM, &run));
     if let Some(path) = full_report {
         page.paragraph("Full report: ", path, REASON_LINES);
+    }
+}
+
+/// The standing orders that are not kept, or that nobody answered for, and how many are.
+fn sops(page: &mut Page, result: &ReviewResult) {
+    let mut kept = 0;
+    let mut unknown = Vec::new();
+    for sop in &result.sops {
+        match sop.status {
+            SopStatus::Violated => {
+                let severity = match sop.severity {
+                    SopSeverity::Error => "error",
+                    SopSeverity::Warning => "warning",
+                    SopSeverity::Info => "info",
+                };
+                let style = if sop.severity == SopSeverity::Error { BAD } else { WARN };
+                let name = page.paint(style, &text::line(&sop.sop, 60, page.ellipsis()));
+                page.line(&format!("SOP {name} is violated ({severity}):"));
+                page.paragraph("  ", &sop.evidence, REASON_LINES);
+            }
+            SopStatus::NotReviewed => unknown.push(format!("{} not reviewed", sop.sop)),
+            SopStatus::NotChecked => unknown.push(format!("{} not checked", sop.sop)),
+            SopStatus::Passed => kept += 1,
+            SopStatus::NotApplicable => {}
+        }
+    }
+    if kept > 0 || !unknown.is_empty() {
+        let kept = (kept > 0).then(|| format!("{kept} kept"));
+        let all: Vec<String> = kept.into_iter().chain(unknown).collect();
+        page.paragraph("SOPs: ", &all.join(", "), REASON_LINES);
     }
 }

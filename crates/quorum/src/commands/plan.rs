@@ -6,6 +6,7 @@ use quorum_model::plan::Plan;
 use quorum_plan::{Input, sop};
 use quorum_scope::files::{self, RawFile};
 
+use super::sops;
 use crate::cli::{Cli, Format, PlanArgs, RunArgs, ScopeArgs};
 use crate::failure::Failure;
 use crate::gather::Purpose;
@@ -70,16 +71,13 @@ pub(super) fn make(
     Ok(Made { plan, workspace, files: gathered.raw })
 }
 
-/// The team's SOPs, with their tokens.
+/// The team's SOPs that reviewers of code are shown, with their tokens.
 pub(crate) fn sops(workspace: &Workspace) -> Result<Vec<sop::Sop>, Failure> {
-    let files = workspace.policy().markdown("sops")?;
-    if files.is_empty() {
-        return Ok(Vec::new());
-    }
-    let counter = Counter::new(workspace.loaded.config.tokenizer);
-    let count = |text: &str| counter.count(text.as_bytes());
-    let sops = files.iter().map(|file| sop::parse(&file.path, &file.text, count));
-    Ok(sops.collect::<Result<_, _>>()?)
+    let policy = workspace.policy();
+    let mut sops = sops::read(&policy, Counter::new(workspace.loaded.config.tokenizer))?;
+    sops.retain(sop::Sop::is_for_code);
+    sops::refuse_bad_checks(&sops, &policy)?;
+    Ok(sops)
 }
 
 /// Says which files are planned by name alone because they cannot be read.

@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use jiff::Timestamp;
 use quorum_consensus::{Input, Policy, decide, messages};
 use quorum_dispatch::{BUILTIN, Reviewed, react};
 use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
-use quorum_report::{Report, markdown, terminal};
+use quorum_model::verdict::Verdict;
+use quorum_report::{Report, count, markdown, terminal};
+use quorum_store::offers::{OfferState, Offers};
 
 use crate::cli::{Cli, LiveArgs, ResultArgs, ReviewArgs, RunArgs};
 use crate::commands::plan::{self, Made};
@@ -95,7 +98,11 @@ pub(super) fn go_on(
     let mut outcomes = by_rules.outcomes;
     recorder.found(&outcomes)?;
     if left.agents.iter().any(|agent| agent.engine != BUILTIN) {
-        let reviewed = models::review(cli, &left, made, engines, recorder, &beside)?;
+        let mut reviewed = models::review(cli, &left, made, engines, recorder, &beside)?;
+        for outcome in &mut reviewed.outcomes {
+            // What a check found is violated, whatever a model says.
+            outcome.sops.extend(by_rules.violated.get(&outcome.agent).cloned().unwrap_or_default());
+        }
         outcomes.extend(reviewed.outcomes);
         if reviewed.interrupted {
             return interrupted(made, recorder, &outcomes, asked);
@@ -104,10 +111,35 @@ pub(super) fn go_on(
     confer(recorder.id(), plan, workspace, &mut outcomes, &by_rules.hints)?;
     let outcomes = recorder.finished(outcomes)?;
     let result = settle(recorder, plan, workspace, &outcomes, asked.run)?;
+    offer_conventions(recorder, &result, &outcomes)?;
     let run = recorder.kept();
     let report = reports::report(&result, plan, workspace.repository.as_ref(), run.as_ref());
     recorder.keep(FULL_REPORT, &markdown::render(&report))?;
     asked.print(&report)
+}
+
+/// Offers what reviewers saw the code follow as conventions, where the code was approved.
+fn offer_conventions(
+    recorder: &Recorder,
+    result: &ReviewResult,
+    outcomes: &[AgentOutcome],
+) -> Result<(), Failure> {
+    let Some(root) = recorder.root() else { return Ok(()) };
+    let seen = || outcomes.iter().filter(|outcome| !outcome.patterns.is_empty());
+    if result.verdict != Verdict::Approved || seen().next().is_none() {
+        return Ok(());
+    }
+    let mut offers = Offers::open(root)?;
+    for outcome in seen() {
+        offers.offer(recorder.id(), &outcome.agent, &outcome.patterns, Timestamp::now())?;
+    }
+    let waiting = offers.list()?;
+    let waiting = waiting.iter().filter(|offer| offer.state == OfferState::Offered).count();
+    if waiting > 0 {
+        let what = count(waiting, "convention is", "conventions are");
+        output::notice(&format!("{what} offered; see `quorum conventions list`"));
+    }
+    Ok(())
 }
 
 /// Prints what there is of a run that was stopped. Nothing is concluded from it on disk: it can go on.

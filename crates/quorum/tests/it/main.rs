@@ -3,6 +3,7 @@
 mod advisories;
 mod agents;
 mod bad_input;
+mod briefing;
 mod config;
 mod context;
 mod crashes;
@@ -17,3 +18,4 @@ mod runs;
 mod sandbox;
 mod scope;
 mod size;
+mod sops;
