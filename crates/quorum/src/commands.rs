@@ -3,7 +3,7 @@
 pub(crate) mod advisories;
 mod agents;
 mod config;
-mod dismiss;
+pub(crate) mod dismiss;
 mod doctor;
 pub(crate) mod eval;
 mod index;
