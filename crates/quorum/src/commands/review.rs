@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use quorum_consensus::{Input, Policy, Quorum, decide, messages};
+use quorum_consensus::{Input, Policy, decide, messages};
 use quorum_dispatch::{BUILTIN, Reviewed, react};
-use quorum_model::agent::Agent;
 use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
@@ -13,6 +12,7 @@ use quorum_report::{Report, markdown, terminal};
 
 use crate::cli::{Cli, ResultArgs, ReviewArgs, RunArgs};
 use crate::commands::plan::{self, Made};
+use crate::decided_by::DecidedBy;
 use crate::failure::Failure;
 use crate::gather::Purpose;
 use crate::models::{self, Engines};
@@ -138,7 +138,7 @@ fn confer(
     if !asked.exchange && !asked.ballot {
         return Ok(());
     }
-    let agents = definitions(workspace);
+    let agents = DecidedBy::of(workspace).agents;
     let policy = Policy { protocol: plan.protocol, ..Policy::default() };
     let input = Input { run, plan, agents: &agents, outcomes, gates: &[], policy };
     let mut reactions = Vec::new();
@@ -159,11 +159,6 @@ fn confer(
     Ok(())
 }
 
-/// The definitions of all reviewers.
-pub(super) fn definitions(workspace: &Workspace) -> Vec<Agent> {
-    workspace.roster.members().iter().map(|member| member.agent.clone()).collect()
-}
-
 /// The verdict, from what the agents returned.
 pub(super) fn conclude(
     run: &str,
@@ -172,19 +167,9 @@ pub(super) fn conclude(
     outcomes: &[AgentOutcome],
     arguments: &RunArgs,
 ) -> Result<ReviewResult, Failure> {
-    let config = &workspace.loaded.config;
-    let share = config
-        .quorum()
-        .map_err(|problem| Failure::new(format!("{}: {}", problem.key, problem.message)))?;
-    let agents = definitions(workspace);
-    let policy = Policy {
-        protocol: plan.protocol,
-        fail_on: config.fail_on.severity(),
-        strict: config.strict,
-        ignore_vetos: arguments.ignore_vetos.clone(),
-        quorum: share.map_or_else(Quorum::default, Quorum::Share),
-    };
-    let input = Input { run, plan, agents: &agents, outcomes, gates: &[], policy };
+    let decided_by = DecidedBy::of(workspace);
+    let policy = decided_by.policy(plan.protocol, arguments.ignore_vetos.clone())?;
+    let input = Input { run, plan, agents: &decided_by.agents, outcomes, gates: &[], policy };
     Ok(decide(&input)?)
 }
 
