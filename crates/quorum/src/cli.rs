@@ -1,5 +1,6 @@
 //! The arguments, and the help that teaches them.
 
+mod mcp;
 mod report;
 mod runs;
 
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use mcp::{Assistant, McpArgs, SetupArgs};
 pub(crate) use report::{ReportArgs, ResultArgs, ResultFormat};
 pub(crate) use runs::{
     DismissArgs, IngestArgs, MemoryAction, MemoryArgs, RunsAction, RunsArgs, ShowArgs, VerdictsArgs,
@@ -205,6 +207,24 @@ Examples:
     Dismiss(DismissArgs),
     /// Check what a review depends on, and say what to do
     Doctor,
+    /// Serve coding agents: an MCP server on standard input and output, or over HTTP
+    #[command(after_help = "\
+The client starts it; `quorum setup claude` and its like write that down for one. Paths stay within the
+roots that the client names, else within the repository that it is started in. Over HTTP it listens on
+this machine alone, wants a token, and answers no page in a browser.
+
+Examples:
+  quorum mcp
+  QUORUM_MCP_TOKEN=$(cat token) quorum mcp --http 127.0.0.1:8931")]
+    Mcp(McpArgs),
+    /// Tell a coding assistant about Quorum in this repository: shows the files, `--yes` writes them
+    Setup(SetupArgs),
+    /// Write the plugin for Claude Code to a folder
+    #[command(hide = true)]
+    Plugin {
+        /// The folder
+        folder: PathBuf,
+    },
     /// Write the manual pages to a folder
     #[command(hide = true)]
     Man {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use indicatif::ProgressBar;
 use quorum_consensus::{Input, Policy, decide, messages};
 use quorum_dispatch::{BUILTIN, Reviewed, react};
 use quorum_model::finding::AgentFinding;
@@ -17,6 +18,7 @@ use crate::failure::Failure;
 use crate::gather::Purpose;
 use crate::models::{self, Engines};
 use crate::record::{Recorder, UNRECORDED};
+use crate::request::Request;
 use crate::workspace::Workspace;
 use crate::{embedded, history, output, progress, reports};
 
@@ -24,7 +26,8 @@ pub(super) fn run(cli: &Cli, arguments: &ReviewArgs) -> Result<u8, Failure> {
     refuse_unknown(&arguments.run)?;
     let made = plan::make(cli, &arguments.scope, &arguments.run, Purpose::Review)?;
     let engines = models::engines(&made.plan, &made.workspace)?;
-    let recorder = Recorder::start(&made.workspace, &made.plan)?;
+    let request = Request::of_process();
+    let recorder = Recorder::start(&made.workspace, &made.plan, request.as_ref())?;
     go_on(cli, &made, &engines, &recorder, (&arguments.run, &arguments.output))
 }
 
@@ -47,31 +50,79 @@ pub(super) fn go_on(
     recorder: &Recorder,
     (arguments, output): (&RunArgs, &ResultArgs),
 ) -> Result<u8, Failure> {
+    let Made { plan, workspace, .. } = made;
+    let how = How { bar: progress::files(made.files.len(), cli.quiet), stop: &|| false };
+    match perform(cli, made, engines, recorder, arguments, &how)? {
+        Performed::Stopped(outcomes) => interrupted(made, recorder, &outcomes, arguments, output),
+        Performed::Decided(result) => {
+            let (repository, run) = (workspace.repository.as_ref(), recorder.kept());
+            print(&reports::report(&result, plan, repository, run.as_ref()), output)
+        }
+    }
+}
+
+/// How a review is watched and stopped.
+pub(crate) struct How<'a> {
+    pub(crate) bar: ProgressBar,
+    pub(crate) stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// What came of a run.
+pub(crate) enum Performed {
+    Decided(Box<ReviewResult>),
+    /// It was stopped; what agents had returned by then.
+    Stopped(Vec<AgentOutcome>),
+}
+
+/// Does what is left to do of a run and decides it.
+pub(crate) fn perform(
+    cli: &Cli,
+    made: &Made,
+    engines: &Engines,
+    recorder: &Recorder,
+    arguments: &RunArgs,
+    how: &How<'_>,
+) -> Result<Performed, Failure> {
     let Made { plan, workspace, files } = made;
-    let bar = progress::files(files.len(), cli.quiet);
+    let bar = &how.bar;
     bar.set_message("Reviewing");
     let left = recorder.left_of(plan);
     let (by_rules, beside) = if left.agents.is_empty() {
         (Reviewed::default(), BTreeMap::new())
     } else {
-        embedded::review_all(recorder.id(), &left, files, workspace, &bar)?
+        embedded::review_all(recorder.id(), &left, files, workspace, bar)?
     };
     bar.finish_and_clear();
     let mut outcomes = by_rules.outcomes;
+    if (how.stop)() {
+        return Ok(Performed::Stopped(outcomes));
+    }
     if left.agents.iter().any(|agent| agent.engine != BUILTIN) {
-        let reviewed = models::review(cli, &left, made, engines, recorder, &beside)?;
+        let reviewed = models::review(cli, &left, made, (engines, how.stop), recorder, &beside)?;
         outcomes.extend(reviewed.outcomes);
         if reviewed.interrupted {
-            return interrupted(made, recorder, &outcomes, arguments, output);
+            return Ok(Performed::Stopped(outcomes));
         }
     }
     confer(recorder.id(), plan, workspace, &mut outcomes, &by_rules.hints)?;
+    let result = end(recorder, plan, workspace, outcomes, arguments)?;
+    Ok(Performed::Decided(Box::new(result)))
+}
+
+/// Decides a run from what its agents returned, and writes it out with its report.
+pub(crate) fn end(
+    recorder: &Recorder,
+    plan: &Plan,
+    workspace: &Workspace,
+    outcomes: Vec<AgentOutcome>,
+    arguments: &RunArgs,
+) -> Result<ReviewResult, Failure> {
     let outcomes = recorder.finished(outcomes)?;
     let result = settle(recorder, plan, workspace, &outcomes, arguments)?;
     let run = recorder.kept();
     let report = reports::report(&result, plan, workspace.repository.as_ref(), run.as_ref());
     recorder.keep(FULL_REPORT, &markdown::render(&report))?;
-    print(&report, output)
+    Ok(result)
 }
 
 /// Prints what there is of a run that was stopped. Nothing is concluded from it on disk: it can go on.

@@ -20,6 +20,17 @@ use crate::workspace::Workspace;
 use crate::{output, render};
 
 pub(super) fn run(cli: &Cli, arguments: &SizeArgs) -> Result<u8, Failure> {
+    let report = measure(cli, arguments)?;
+    let file = arguments.output.output.as_deref();
+    match arguments.output.format {
+        Format::Json => output::json(&report, file)?,
+        Format::Terminal => output::text(&render::size::page(&report), file)?,
+    }
+    Ok(0)
+}
+
+/// Whether the files fit, and parts that do where they don't.
+pub(crate) fn measure(cli: &Cli, arguments: &SizeArgs) -> Result<SizeReport, Failure> {
     let scope = ScopeArgs { paths: arguments.paths.clone(), ..ScopeArgs::default() };
     let flags = arguments.tokenizer.clone().map(|name| Setting {
         flag: "--tokenizer".to_owned(),
@@ -36,13 +47,7 @@ pub(super) fn run(cli: &Cli, arguments: &SizeArgs) -> Result<u8, Failure> {
     })?;
     let gathered = gather::gather(&workspace, room, gather::Purpose::Plan, cli.quiet)?;
     let sops = plan::sops(&workspace)?;
-    let report = report(&model, limit, task, gathered, &sops);
-    let file = arguments.output.output.as_deref();
-    match arguments.output.format {
-        Format::Json => output::json(&report, file)?,
-        Format::Terminal => output::text(&render::size::page(&report), file)?,
-    }
-    Ok(0)
+    Ok(report(&model, limit, task, gathered, &sops))
 }
 
 /// The model to size for: the one that is named, the configured one, or a usual window.
