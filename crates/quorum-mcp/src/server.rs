@@ -199,7 +199,7 @@ async fn tell(
 ) {
     #[expect(clippy::cast_precision_loss, reason = "a count of files for people")]
     let (done, total) = (now.done as f64, now.total as f64);
-    if done <= *told {
+    if total == 0.0 || done <= *told {
         return;
     }
     *told = done;

@@ -128,6 +128,7 @@ pub(crate) fn symbol(desk: &Desk, arguments: Symbol) -> Result<Answer, ToolError
         answer["more_callers"] = json!(more);
     }
     scrub(&mut answer);
+    bare(&mut answer);
     desk.charged(&root, arguments.branch_id.as_deref(), text(&answer))
 }
 
@@ -164,6 +165,19 @@ pub(crate) fn size(desk: &Desk, arguments: SizeTask) -> Result<Answer, ToolError
         answer["files"] = json!(files);
     }
     desk.charged(&root, arguments.branch_id.as_deref(), text(&answer))
+}
+
+/// Takes out what says nothing to a caller.
+fn bare(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.remove("schema_version");
+            fields.retain(|_, value| !value.is_null());
+            fields.values_mut().for_each(bare);
+        }
+        Value::Array(items) => items.iter_mut().for_each(bare),
+        _ => {}
+    }
 }
 
 fn confined(root: &std::path::Path, paths: &[String]) -> Result<Vec<String>, ToolError> {
