@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "a developer's tool talks to the terminal")]
 
+mod clients;
 mod clusters;
 mod readers;
 
@@ -29,6 +30,8 @@ cargo xtask <chore>
   readers         read sample reports with other programs' readers; needs python3 and npm
   browser         drive sample reports in Chromium; needs python3, and Chromium or apt-get
                   (both say so and go on where they cannot be set up; `--required` makes that an error)
+  clients         call the MCP server with the official Python and TypeScript clients and the inspector
+  plugin          write plugin/ anew from the roster
   ctags REPO…     compare symbols with those of universal-ctags; at least 95 % must agree
   retrieval [--model DIR] REPO…
                   how often search finds a function by its comment; 60 % in the first ten are wanted
@@ -67,6 +70,11 @@ fn main() -> Result<()> {
         Some("kills") => kills(rest.first().map_or("1000", String::as_str)),
         Some("readers") => readers::readers(rest.iter().any(|argument| argument == "--required")),
         Some("browser") => readers::browser(rest.iter().any(|argument| argument == "--required")),
+        Some("clients") => clients::check(rest.iter().any(|argument| argument == "--required")),
+        Some("plugin") => cargo(
+            ["run", "--quiet", "--locked", "-p", "quorum", "--", "plugin"],
+            &["plugin".to_owned()],
+        ),
         Some("bench") => cargo(["bench", "--workspace"], &rest),
         Some("clusters") => clusters::measure(rest.first().context("which file?")?),
         Some("fuzz") => fuzz(rest.first().map_or("60", String::as_str)),

@@ -2,9 +2,9 @@
 
 mod agent;
 mod ask;
-mod branch;
 mod context;
 mod contract;
+pub mod delegate;
 mod desk;
 mod ground;
 mod injection;
@@ -21,6 +21,8 @@ mod testing;
 mod tools;
 mod units;
 mod visible;
+
+use crate::branch;
 
 pub use desk::{
     AgentEngine, Briefing, Cancel, Journal, LlmReview, NoBriefing, NoJournal, Observer, Recording,

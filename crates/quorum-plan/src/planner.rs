@@ -13,7 +13,7 @@ use quorum_model::unit::Unit;
 use crate::budget;
 use crate::ceilings::{self, Priced};
 use crate::error::PlanError;
-use crate::models::{BUILTIN, DEFAULT_WINDOW, Model, Registry};
+use crate::models::{BUILTIN, DEFAULT_WINDOW, HOST, Model, Registry};
 use crate::priority;
 use crate::related::Groups;
 use crate::roster::{Member, Roster};
@@ -221,12 +221,14 @@ fn number_waves(shards: &mut [Shard], room: u64) {
     }
 }
 
-/// What does `member`'s work, by its own settings first, then by the run's.
+/// What does `member`'s work, by its own settings first, then by the run's. A host's agents do the
+/// work of all.
 fn engine(member: &Member, registry: &Registry, settings: &Settings) -> Result<Engine, PlanError> {
-    let provider = member.provider.clone().unwrap_or_else(|| settings.provider.clone());
+    let own = member.provider.clone().filter(|_| settings.provider != HOST);
+    let provider = own.unwrap_or_else(|| settings.provider.clone());
     registry.check_provider(&provider)?;
-    if provider == BUILTIN {
-        let files_limit = sizing::files_limit(&Model::of_window(BUILTIN, DEFAULT_WINDOW))?;
+    if provider == BUILTIN || provider == HOST {
+        let files_limit = sizing::files_limit(&Model::of_window(&provider, DEFAULT_WINDOW))?;
         return Ok(Engine { provider, model: None, files_limit });
     }
     // A model that is named for the run belongs to the run's provider.

@@ -31,3 +31,4 @@ pub use journal::{CallOutcome, Event, Journal, SettledCall};
 pub use retention::{Cleaned, Retention};
 pub use run::{Run, RunId, RunSummary};
 pub use state::RunState;
+pub use whole::write as write_whole;

@@ -1,6 +1,7 @@
 //! The arguments, and the help that teaches them.
 
 mod context;
+mod mcp;
 mod report;
 mod runs;
 
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use context::{ContextArgs, ConventionsAction, ConventionsArgs, SopsAction, SopsArgs};
+pub(crate) use mcp::{Assistant, McpArgs, SetupArgs};
 pub(crate) use report::{LiveArgs, ReportArgs, ResultArgs, ResultFormat};
 pub(crate) use runs::{
     DismissArgs, IngestArgs, MemoryAction, MemoryArgs, RunsAction, RunsArgs, ShowArgs, VerdictsArgs,
@@ -241,6 +243,24 @@ Examples:
     Dismiss(DismissArgs),
     /// Check what a review depends on, and say what to do
     Doctor,
+    /// Serve coding agents: an MCP server on standard input and output, or over HTTP
+    #[command(after_help = "\
+The client starts it; `quorum setup claude` and its like write that down for one. Paths stay within the
+roots that the client names, else within the repository that it is started in. Over HTTP it listens on
+this machine alone, wants a token, and answers no page in a browser.
+
+Examples:
+  quorum mcp
+  QUORUM_MCP_TOKEN=$(cat token) quorum mcp --http 127.0.0.1:8931")]
+    Mcp(McpArgs),
+    /// Tell a coding assistant about Quorum in this repository: shows the files, `--yes` writes them
+    Setup(SetupArgs),
+    /// Write the plugin for Claude Code to a folder
+    #[command(hide = true)]
+    Plugin {
+        /// The folder
+        folder: PathBuf,
+    },
     /// Write the manual pages to a folder
     #[command(hide = true)]
     Man {

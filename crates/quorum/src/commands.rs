@@ -5,24 +5,26 @@ mod agents;
 mod config;
 pub(crate) mod context;
 pub(crate) mod conventions;
-mod dismiss;
+pub(crate) mod dismiss;
 mod doctor;
 pub(crate) mod eval;
 mod index;
 mod ingest;
 mod man;
+mod mcp;
 mod memory;
 pub(crate) mod plan;
 mod post;
 pub(crate) mod replay;
 mod report;
 mod resume;
-mod review;
+pub(crate) mod review;
 mod rules;
 mod runs;
-mod search;
+pub(crate) mod search;
+mod setup;
 mod show;
-mod size;
+pub(crate) mod size;
 pub(crate) mod sops;
 mod symbols;
 mod verdicts;
@@ -69,6 +71,9 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Memory(arguments) => memory::run(cli, arguments),
         Command::Dismiss(arguments) => dismiss::run(cli, arguments),
         Command::Doctor => doctor::run(cli),
+        Command::Mcp(arguments) => mcp::run(cli, arguments),
+        Command::Setup(arguments) => setup::run(cli, arguments),
+        Command::Plugin { folder } => setup::plugin(folder),
         Command::Man { folder } => man::run(folder),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -3,6 +3,7 @@
 //! Everything that decides is in the libraries; here arguments become values, values become text,
 //! and failures become one line with a way out and an exit code.
 
+mod assistants;
 mod briefing;
 mod browser;
 mod cli;
@@ -25,6 +26,7 @@ mod record;
 mod render;
 mod reports;
 mod request;
+mod serving;
 mod settings;
 mod stdin;
 mod tree;

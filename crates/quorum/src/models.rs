@@ -1,7 +1,7 @@
 //! Reviewers that are language models: from the plan to their outcomes.
 
 mod journal;
-mod material;
+pub(crate) mod material;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -23,6 +23,7 @@ use quorum_model::agent::Agent;
 use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::{Plan, PlannedAgent};
+use quorum_plan::models::HOST;
 
 use crate::briefing::Briefings;
 use crate::cli::Cli;
@@ -48,6 +49,10 @@ pub(crate) struct Reviewed {
 
 /// Sets up what the plan names; nothing is sent yet, and what is missing is said before anything is.
 pub(crate) fn engines(plan: &Plan, workspace: &Workspace) -> Result<Engines, Failure> {
+    if plan.agents.iter().any(|agent| agent.engine == HOST) {
+        return Err(Failure::new("this review is carried out by a coding agent's own agents")
+            .with_hint("the agent decides it with `review_finish`; `quorum mcp` serves it"));
+    }
     let config = &workspace.loaded.config;
     let timeouts = Timeouts::within(Duration::from_secs(config.limits.seconds_per_call));
     let modelled = plan.agents.iter().filter(|agent| agent.engine != BUILTIN);
@@ -82,7 +87,11 @@ pub(crate) fn engines(plan: &Plan, workspace: &Workspace) -> Result<Engines, Fai
     Ok(engines)
 }
 
-fn engine(agent: &PlannedAgent, workspace: &Workspace, client: Option<Client>) -> AgentEngine {
+pub(crate) fn engine(
+    agent: &PlannedAgent,
+    workspace: &Workspace,
+    client: Option<Client>,
+) -> AgentEngine {
     let model = workspace.registry.model(agent.model.as_deref().unwrap_or_default());
     AgentEngine {
         client,
@@ -138,7 +147,7 @@ pub(crate) fn review(
     cli: &Cli,
     left: &Plan,
     made: &Made,
-    engines: &Engines,
+    (engines, stop): (&Engines, &(dyn Fn() -> bool + Sync)),
     recorder: &Recorder,
     beside: &BTreeMap<String, Vec<AgentFinding>>,
 ) -> Result<Reviewed, Failure> {
@@ -174,18 +183,19 @@ pub(crate) fn review(
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(format!("no runtime: {error}")))?;
-    let (stop, cancel) = Cancel::new();
+    let (canceller, cancel) = Cancel::new();
     let (outcomes, interrupted) = runtime.block_on(async {
         let mut reviewing = std::pin::pin!(run(review, cancel));
         let first = tokio::select! {
             outcomes = &mut reviewing => Some(outcomes),
             _ = tokio::signal::ctrl_c() => None,
+            () = wanted(stop) => None,
         };
         if let Some(outcomes) = first {
             (outcomes, false)
         } else {
             // Nobody listens any more only when the review is over.
-            stop.send_replace(true);
+            canceller.send_replace(true);
             (reviewing.await, true)
         }
     });
@@ -194,6 +204,13 @@ pub(crate) fn review(
         kept.interrupted();
     }
     Ok(Reviewed { outcomes, interrupted })
+}
+
+/// Waits until somebody wants a review to stop.
+async fn wanted(stop: &(dyn Fn() -> bool + Sync)) {
+    while !stop() {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }
 
 fn agents(workspace: &Workspace) -> Vec<Agent> {

@@ -10,6 +10,7 @@ use quorum_store::{Clock, Event, Run, RunSummary, StoreError};
 
 use crate::decided_by::DecidedBy;
 use crate::failure::Failure;
+use crate::request::Request;
 use crate::workspace::Workspace;
 use crate::{kept, request};
 
@@ -30,13 +31,17 @@ pub(crate) fn clock() -> Clock {
 
 impl Recorder {
     /// Starts a run for `plan`.
-    pub(crate) fn start(workspace: &Workspace, plan: &Plan) -> Result<Self, Failure> {
+    pub(crate) fn start(
+        workspace: &Workspace,
+        plan: &Plan,
+        request: Option<&Request>,
+    ) -> Result<Self, Failure> {
         let Some(repository) = &workspace.repository else { return Ok(Self::nowhere()) };
         let Some(root) = repository.work_tree() else { return Ok(Self::nowhere()) };
         kept::refuse_committed(repository)?;
         match Run::create(root, plan, clock()) {
             Ok(run) => {
-                request::save(&run, workspace)?;
+                request::save(&run, workspace, request)?;
                 DecidedBy::of(workspace).save(&run)?;
                 Ok(Self { run: Some(run), root: Some(root.to_owned()) })
             }

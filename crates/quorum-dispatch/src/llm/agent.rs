@@ -153,7 +153,7 @@ impl Worker<'_> {
     }
 
     /// A file whose secrets cannot be told apart is not shown at all.
-    fn can_be_shown(&self, unit: &Unit) -> bool {
+    pub(crate) fn can_be_shown(&self, unit: &Unit) -> bool {
         unit.kind == quorum_model::unit::UnitKind::Name
             || self.desk.library.changed(&unit.path).is_some()
     }
@@ -195,7 +195,8 @@ impl Worker<'_> {
         }
     }
 
-    fn outcome(&self, mut tally: Tally, mode: Mode) -> AgentOutcome {
+    /// What came of the agent: what its branches gave, beside what the embedded reviewers found.
+    pub(crate) fn outcome(&self, mut tally: Tally, mode: Mode) -> AgentOutcome {
         for finding in self.desk.review.builtin.get(&self.agent.name).into_iter().flatten() {
             tally.add_finding(finding.clone());
         }

@@ -37,6 +37,20 @@ impl Rejection {
             Self::OutOfScope => "out_of_scope",
         }
     }
+
+    /// What its author can do about it.
+    pub(crate) fn advice(self) -> &'static str {
+        match self {
+            Self::NoSuchFile => "name a file of the repository by its path from the root",
+            Self::NoEvidence => "quote the code in `evidence`",
+            Self::QuoteNotFound => "copy the code exactly as it is shown, without line numbers",
+            Self::AmbiguousQuote => "quote more lines, or name the line",
+            Self::OutOfScope => {
+                "quote a changed line, or name in `cause_file` and `cause_quote` what in the change \
+                 causes it"
+            }
+        }
+    }
 }
 
 /// How far from the line that it names a quote may be, where it is there more than once.

@@ -30,15 +30,7 @@ const MOST_ACTIVE: usize = 4_096;
 /// returned when `cancel` is asked for; nothing that goes wrong with one of them stops another.
 pub async fn run(review: LlmReview<'_>, cancel: Cancel) -> Vec<AgentOutcome> {
     let library = Library::new(review.material, review.redactor);
-    let desk = Desk {
-        review,
-        library: &library,
-        ground: Ground::new(review.plan, &library),
-        prompts: Prompts::new(review.fence),
-        ledger: Ledger::new(review.plan, review.complete),
-        branches: Branches::new(BranchLimits { depth: DEPTH, active: MOST_ACTIVE }),
-        cancel,
-    };
+    let desk = desk(review, &library, review.complete, cancel);
     let workers: Vec<Worker<'_>> = workers(&desk);
     let budget = workers.iter().map(|worker| worker.planned.budget).sum();
     let Ok(parent) = desk.branches.create(None, budget) else { return Vec::new() };
@@ -49,8 +41,26 @@ pub async fn run(review: LlmReview<'_>, cancel: Cancel) -> Vec<AgentOutcome> {
     outcomes
 }
 
+/// What all reviewers of a run work with.
+pub(super) fn desk<'a>(
+    review: LlmReview<'a>,
+    library: &'a Library<'a>,
+    complete: bool,
+    cancel: Cancel,
+) -> Desk<'a> {
+    Desk {
+        review,
+        library,
+        ground: Ground::new(review.plan, library),
+        prompts: Prompts::new(review.fence),
+        ledger: Ledger::new(review.plan, complete),
+        branches: Branches::new(BranchLimits { depth: DEPTH, active: MOST_ACTIVE }),
+        cancel,
+    }
+}
+
 /// The agents of the plan that have an engine, ready to work.
-fn workers<'a>(desk: &'a Desk<'a>) -> Vec<Worker<'a>> {
+pub(super) fn workers<'a>(desk: &'a Desk<'a>) -> Vec<Worker<'a>> {
     let review = &desk.review;
     let ready = |planned: &'a PlannedAgent| -> Option<(&'a Agent, &'a AgentEngine)> {
         let agent = review.agents.iter().find(|agent| agent.name == planned.name)?;
@@ -73,15 +83,7 @@ fn workers<'a>(desk: &'a Desk<'a>) -> Vec<Worker<'a>> {
 pub fn prompts(review: LlmReview<'_>) -> Vec<RenderedPrompt> {
     let (_stop, cancel) = Cancel::new();
     let library = Library::new(review.material, review.redactor);
-    let desk = Desk {
-        review,
-        library: &library,
-        ground: Ground::new(review.plan, &library),
-        prompts: Prompts::new(review.fence),
-        ledger: Ledger::new(review.plan, true),
-        branches: Branches::new(BranchLimits { depth: DEPTH, active: MOST_ACTIVE }),
-        cancel,
-    };
+    let desk = desk(review, &library, true, cancel);
     let mut rendered = Vec::new();
     for worker in workers(&desk) {
         for (number, shard) in worker.planned.shards.iter().enumerate() {
@@ -113,7 +115,7 @@ pub struct RenderedPrompt {
 }
 
 /// Reports where the change talks to its reviewers: to the security reviewer, else to the first.
-fn report_attempts(desk: &Desk<'_>, outcomes: &mut [AgentOutcome]) {
+pub(super) fn report_attempts(desk: &Desk<'_>, outcomes: &mut [AgentOutcome]) {
     const SECURITY: &str = "security-reviewer";
     let reporter = outcomes.iter().position(|outcome| outcome.agent == SECURITY);
     let Some(outcome) = outcomes.get_mut(reporter.unwrap_or(0)) else { return };

@@ -34,6 +34,7 @@ pub(super) fn run(cli: &Cli, arguments: &PlanArgs) -> Result<u8, Failure> {
 }
 
 /// A plan with what it was made from.
+#[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) plan: Plan,
     pub(crate) workspace: Workspace,
@@ -42,7 +43,7 @@ pub(crate) struct Made {
 }
 
 /// Makes the plan that `plan` prints and `review` follows.
-pub(super) fn make(
+pub(crate) fn make(
     cli: &Cli,
     scope: &ScopeArgs,
     run: &RunArgs,

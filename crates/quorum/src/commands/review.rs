@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use indicatif::ProgressBar;
 use jiff::Timestamp;
 use quorum_consensus::{Input, Policy, decide, messages};
 use quorum_dispatch::{BUILTIN, Reviewed, react};
@@ -21,6 +22,7 @@ use crate::failure::Failure;
 use crate::gather::Purpose;
 use crate::models::{self, Engines};
 use crate::record::{Recorder, UNRECORDED};
+use crate::request::Request;
 use crate::workspace::Workspace;
 use crate::{embedded, history, live, output, progress, reports};
 
@@ -28,7 +30,8 @@ pub(super) fn run(cli: &Cli, arguments: &ReviewArgs) -> Result<u8, Failure> {
     refuse_unknown(&arguments.run)?;
     let made = plan::make(cli, &arguments.scope, &arguments.run, Purpose::Review)?;
     let engines = models::engines(&made.plan, &made.workspace)?;
-    let recorder = Recorder::start(&made.workspace, &made.plan)?;
+    let request = Request::of_process();
+    let recorder = Recorder::start(&made.workspace, &made.plan, request.as_ref())?;
     let ReviewArgs { run, output, live, .. } = arguments;
     go_on(cli, &made, &engines, &recorder, &Asked { run, output, live })
 }
@@ -83,39 +86,88 @@ pub(super) fn go_on(
     recorder: &Recorder,
     asked: &Asked<'_>,
 ) -> Result<u8, Failure> {
-    let Made { plan, workspace, files } = made;
+    let Made { plan, workspace, .. } = made;
     asked.follow(recorder, plan)?;
-    let bar = progress::files(files.len(), cli.quiet);
+    let how = How { bar: progress::files(made.files.len(), cli.quiet), stop: &|| false };
+    match perform(cli, made, engines, recorder, asked.run, &how)? {
+        Performed::Stopped(outcomes) => interrupted(made, recorder, &outcomes, asked),
+        Performed::Decided(result) => {
+            let (repository, run) = (workspace.repository.as_ref(), recorder.kept());
+            asked.print(&reports::report(&result, plan, repository, run.as_ref()))
+        }
+    }
+}
+
+/// How a review is watched and stopped.
+pub(crate) struct How<'a> {
+    pub(crate) bar: ProgressBar,
+    pub(crate) stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// What came of a run.
+pub(crate) enum Performed {
+    Decided(Box<ReviewResult>),
+    /// It was stopped; what agents had returned by then.
+    Stopped(Vec<AgentOutcome>),
+}
+
+/// Does what is left to do of a run and decides it.
+pub(crate) fn perform(
+    cli: &Cli,
+    made: &Made,
+    engines: &Engines,
+    recorder: &Recorder,
+    arguments: &RunArgs,
+    how: &How<'_>,
+) -> Result<Performed, Failure> {
+    let Made { plan, workspace, files } = made;
+    let bar = &how.bar;
     bar.set_message("Reviewing");
     let left = recorder.left_of(plan);
     recorder.begun(left.agents.iter().filter(|agent| agent.engine == BUILTIN))?;
     let (by_rules, beside) = if left.agents.is_empty() {
         (Reviewed::default(), BTreeMap::new())
     } else {
-        embedded::review_all(recorder.id(), &left, files, workspace, &bar)?
+        embedded::review_all(recorder.id(), &left, files, workspace, bar)?
     };
     bar.finish_and_clear();
     let mut outcomes = by_rules.outcomes;
     recorder.found(&outcomes)?;
+    if (how.stop)() {
+        return Ok(Performed::Stopped(outcomes));
+    }
     if left.agents.iter().any(|agent| agent.engine != BUILTIN) {
-        let mut reviewed = models::review(cli, &left, made, engines, recorder, &beside)?;
+        let mut reviewed =
+            models::review(cli, &left, made, (engines, how.stop), recorder, &beside)?;
         for outcome in &mut reviewed.outcomes {
             // What a check found is violated, whatever a model says.
             outcome.sops.extend(by_rules.violated.get(&outcome.agent).cloned().unwrap_or_default());
         }
         outcomes.extend(reviewed.outcomes);
         if reviewed.interrupted {
-            return interrupted(made, recorder, &outcomes, asked);
+            return Ok(Performed::Stopped(outcomes));
         }
     }
     confer(recorder.id(), plan, workspace, &mut outcomes, &by_rules.hints)?;
+    let result = end(recorder, plan, workspace, outcomes, arguments)?;
+    Ok(Performed::Decided(Box::new(result)))
+}
+
+/// Decides a run from what its agents returned, and writes it out with its report.
+pub(crate) fn end(
+    recorder: &Recorder,
+    plan: &Plan,
+    workspace: &Workspace,
+    outcomes: Vec<AgentOutcome>,
+    arguments: &RunArgs,
+) -> Result<ReviewResult, Failure> {
     let outcomes = recorder.finished(outcomes)?;
-    let result = settle(recorder, plan, workspace, &outcomes, asked.run)?;
+    let result = settle(recorder, plan, workspace, &outcomes, arguments)?;
     offer_conventions(recorder, &result, &outcomes)?;
     let run = recorder.kept();
     let report = reports::report(&result, plan, workspace.repository.as_ref(), run.as_ref());
     recorder.keep(FULL_REPORT, &markdown::render(&report))?;
-    asked.print(&report)
+    Ok(result)
 }
 
 /// Offers what reviewers saw the code follow as conventions, where the code was approved.

@@ -26,6 +26,18 @@ use crate::{gather, output, render, workspace};
 const TOO_LARGE: u8 = 1;
 
 pub(super) fn run(cli: &Cli, arguments: &SizeArgs) -> Result<u8, Failure> {
+    let report = measure(cli, arguments)?;
+    let file = arguments.output.as_deref();
+    let usual = if arguments.task.is_some() { Format::Json } else { Format::Terminal };
+    match arguments.format.unwrap_or(usual) {
+        Format::Json => output::json(&report, file)?,
+        Format::Terminal => output::text(&render::size::page(&report), file)?,
+    }
+    Ok(if arguments.task.is_some() && !report.fits { TOO_LARGE } else { 0 })
+}
+
+/// Whether the files fit, and parts that do where they don't.
+pub(crate) fn measure(cli: &Cli, arguments: &SizeArgs) -> Result<SizeReport, Failure> {
     let asked = match &arguments.task {
         Some(file) => read(cli, file)?,
         None => Task {
@@ -67,14 +79,7 @@ pub(super) fn run(cli: &Cli, arguments: &SizeArgs) -> Result<u8, Failure> {
             .with_hint("name what exists; `--task` sizes files that a task will make, too"));
     }
     let sops = plan::sops(&workspace)?;
-    let report = report(&model, limit, own, &sized, &sops)?;
-    let file = arguments.output.as_deref();
-    let usual = if arguments.task.is_some() { Format::Json } else { Format::Terminal };
-    match arguments.format.unwrap_or(usual) {
-        Format::Json => output::json(&report, file)?,
-        Format::Terminal => output::text(&render::size::page(&report), file)?,
-    }
-    Ok(if arguments.task.is_some() && !report.fits { TOO_LARGE } else { 0 })
+    report(&model, limit, own, &sized, &sops)
 }
 
 /// Reads a task.

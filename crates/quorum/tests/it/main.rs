@@ -10,6 +10,7 @@ mod crashes;
 mod eval;
 mod index;
 mod ledger;
+mod mcp;
 mod plan;
 mod pull_request;
 mod report;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -104,6 +104,16 @@ impl Sandbox {
         std::thread::sleep(after);
         child.kill().expect("it is ours");
         child.wait().expect("it ends");
+    }
+
+    /// Starts quorum with its input and output in the test's hands.
+    #[expect(clippy::disallowed_methods, reason = "the binary under test")]
+    pub(crate) fn spawn_quorum(&self, arguments: &[&str]) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_quorum"));
+        command.args(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.surround(&mut command);
+        command.spawn().expect("quorum runs")
     }
 
     fn surround(&self, command: &mut Command) {
