@@ -4,6 +4,7 @@ mod agents;
 mod bad_input;
 mod config;
 mod eval;
+mod models;
 mod plan;
 mod pull_request;
 mod review;
