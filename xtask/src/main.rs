@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "a developer's tool talks to the terminal")]
 
 mod clusters;
+mod local_model;
 mod readers;
 
 mod ctags;
@@ -34,6 +35,7 @@ cargo xtask <chore>
   bench [ARGS…]   run the benchmarks; ARGS go to `cargo bench`
   clusters FILE   how well agreement finds known issues, on labelled comments of review tools
   fuzz [SECONDS]  run every fuzz target for that long (default 60); needs nightly and cargo-fuzz
+  local-model     review a small change with a real model on loopback; downloads 150 MB the first time
 ";
 
 fn main() -> Result<()> {
@@ -56,6 +58,7 @@ fn main() -> Result<()> {
         Some("bench") => cargo(["bench", "--workspace"], &rest),
         Some("clusters") => clusters::measure(rest.first().context("which file?")?),
         Some("fuzz") => fuzz(rest.first().map_or("60", String::as_str)),
+        Some("local-model") => local_model::test(&root().join("target/local-model"), command, run),
         Some("help" | "--help" | "-h") | None => {
             println!("{HELP}");
             Ok(())

@@ -9,6 +9,7 @@ mod crashes;
 mod eval;
 mod index;
 mod ledger;
+mod models;
 mod plan;
 mod pull_request;
 mod report;
