@@ -25,7 +25,9 @@ cargo xtask <chore>
   lint            check the format and the lints, as CI does
   schemas         write schemas/ anew from the types
   context         measure what an orchestrator reads of a review, against what is on disk
-  kills [N]       kill N scripted runs and a tenth as many reviews (default 1000), and resume them
+  kills [N]       kill N scripted runs, and a tenth as many reviews by rules and by models (default
+                  1000), and resume them
+  dispatch        what a review by models costs beside the models, with an optimised build
   readers         read sample reports with other programs' readers; needs python3 and npm
   browser         drive sample reports in Chromium; needs python3, and Chromium or apt-get
                   (both say so and go on where they cannot be set up; `--required` makes that an error)
@@ -53,6 +55,22 @@ fn main() -> Result<()> {
             &[],
         ),
         Some("kills") => kills(rest.first().map_or("1000", String::as_str)),
+        Some("dispatch") => cargo(
+            [
+                "test",
+                "-q",
+                "--release",
+                "-p",
+                "quorum",
+                "--test",
+                "it",
+                "models::measure",
+                "--",
+                "--ignored",
+                "--nocapture",
+            ],
+            &[],
+        ),
         Some("readers") => readers::readers(rest.iter().any(|argument| argument == "--required")),
         Some("browser") => readers::browser(rest.iter().any(|argument| argument == "--required")),
         Some("bench") => cargo(["bench", "--workspace"], &rest),
@@ -102,9 +120,10 @@ fn schemas() -> Result<()> {
 /// Kills runs at random points; the tests say what must hold after that.
 fn kills(count: &str) -> Result<()> {
     let count: u32 = count.parse().context("how many?")?;
-    let suites: [(&[&str], u32); 2] = [
+    let suites: [(&[&str], u32); 3] = [
         (&["-p", "quorum-store", "--test", "kills"], count),
         (&["-p", "quorum", "--test", "it", "crashes::"], count / 10),
+        (&["-p", "quorum", "--test", "it", "models::a_killed_review"], count / 10),
     ];
     let program = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     for (suite, count) in suites {

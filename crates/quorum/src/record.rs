@@ -9,7 +9,7 @@ use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_model::result::ReviewResult;
 use quorum_store::{Clock, Run, RunSummary, StoreError};
 
-use crate::commands::replay::ROSTER;
+use crate::commands::replay::{KeptPolicy, ROSTER};
 use crate::failure::Failure;
 use crate::workspace::Workspace;
 use crate::{kept, request};
@@ -43,6 +43,7 @@ impl Recorder {
                 if let Ok(text) = serde_json::to_vec_pretty(&agents) {
                     run.write(ROSTER, &text)?;
                 }
+                KeptPolicy::save(&run, &workspace.loaded.config)?;
                 Ok(Self { run: Some(run), root: Some(root.to_owned()) })
             }
             // A review of a tree that cannot be written to is still a review.
@@ -71,11 +72,14 @@ impl Recorder {
         self.root.as_deref()
     }
 
-    /// `plan` without the agents that ended before the run was resumed.
-    pub(crate) fn left_of(&self, plan: &Plan) -> Plan {
+    /// `plan` without the agents that ended before the run was resumed. Those that talk about each
+    /// other's findings end `together`: what they were told must be the same again.
+    pub(crate) fn left_of(&self, plan: &Plan, together: bool) -> Plan {
         let mut left = plan.clone();
         if let Some(run) = &self.run {
-            left.agents.retain(|agent| run.before().finished(&agent.name).is_none());
+            let unfinished = |agent: &PlannedAgent| run.before().finished(&agent.name).is_none();
+            let any = plan.agents.iter().any(unfinished);
+            left.agents.retain(|agent| unfinished(agent) || (together && any));
         }
         left
     }

@@ -2,21 +2,51 @@
 
 use std::fs;
 
-use quorum_consensus::{Input, Policy, decide};
+use quorum_consensus::{Input, Policy, Quorum, decide};
 use quorum_model::agent::Agent;
+use quorum_model::budget::Share;
+use quorum_model::config::{Config, FailOn};
 use quorum_model::plan::Protocol;
 use quorum_model::result::ReviewResult;
-use quorum_model::severity::Severity;
-use quorum_store::{Run, RunSummary};
+use quorum_store::{Run, RunSummary, StoreError};
+use serde::{Deserialize, Serialize};
 
 use super::review;
 use crate::cli::{Cli, ReplayArgs};
 use crate::failure::Failure;
 use crate::kept::Kept;
-use crate::reports;
+use crate::{history, reports};
 
 /// The reviewers' definitions, as they were when a run began.
 pub(crate) const ROSTER: &str = "roster.json";
+
+/// What decided a run beside its reviewers, in its folder.
+const POLICY: &str = "policy.json";
+
+/// The policy that a run was decided by, as far as its plan does not say it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct KeptPolicy {
+    fail_on: FailOn,
+    strict: bool,
+    quorum_share: Option<f64>,
+}
+
+impl KeptPolicy {
+    /// Keeps the policy of `config` with a run.
+    pub(crate) fn save(run: &Run, config: &Config) -> Result<(), StoreError> {
+        let Config { fail_on, strict, quorum_share, .. } = *config;
+        match serde_json::to_vec_pretty(&Self { fail_on, strict, quorum_share }) {
+            Ok(text) => run.write(POLICY, &text).map(drop),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// The policy of a run; the usual one where it says none.
+    fn load(run: &RunSummary) -> Self {
+        let text = fs::read(run.directory().join(POLICY)).ok();
+        text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+    }
+}
 
 /// Decides a recorded run again. Nothing is reviewed and nothing is written.
 pub(super) fn run(cli: &Cli, arguments: &ReplayArgs) -> Result<u8, Failure> {
@@ -29,23 +59,25 @@ pub(super) fn run(cli: &Cli, arguments: &ReplayArgs) -> Result<u8, Failure> {
     }
     let agents = roster(&found)?;
     let outcomes = found.outcomes()?;
+    let then = KeptPolicy::load(&found);
     let policy = Policy {
         protocol: plan.protocol,
-        fail_on: fail_on(arguments.fail_on.as_deref()),
-        strict: arguments.strict,
+        fail_on: match arguments.fail_on.as_deref() {
+            Some(name) => fail_on_named(name)?.severity(),
+            None => then.fail_on.severity(),
+        },
+        strict: arguments.strict || then.strict,
         ignore_vetos: ignored(arguments, recorded.as_ref()),
-        ..Policy::default()
+        quorum: then
+            .quorum_share
+            .and_then(Share::from_fraction)
+            .map_or_else(Quorum::default, Quorum::Share),
     };
     let gates = recorded.as_ref().map(|result| result.gates.clone()).unwrap_or_default();
-    let input = Input {
-        run: found.id(),
-        plan: &plan,
-        agents: &agents,
-        outcomes: &outcomes,
-        gates: &gates,
-        policy,
-    };
-    let result = decide(&input)?;
+    let result = history::settle_again(&found, &outcomes, &|outcomes| {
+        let (run, policy) = (found.id(), policy.clone());
+        Ok(decide(&Input { run, plan: &plan, agents: &agents, outcomes, gates: &gates, policy })?)
+    })?;
     let report = reports::report(&result, &plan, Some(&kept.repository), Some(&found));
     review::print(&report, &arguments.output)
 }
@@ -64,14 +96,9 @@ fn protocol_named(name: &str) -> Result<Protocol, Failure> {
         .map_err(|error| Failure::new(error.to_string()))
 }
 
-fn fail_on(name: Option<&str>) -> Option<Severity> {
-    match name {
-        Some("critical") => Some(Severity::Critical),
-        Some("medium") => Some(Severity::Medium),
-        Some("low") => Some(Severity::Low),
-        Some("none") => None,
-        _ => Some(Severity::High),
-    }
+fn fail_on_named(name: &str) -> Result<FailOn, Failure> {
+    serde_json::from_value(serde_json::Value::from(name))
+        .map_err(|error| Failure::new(error.to_string()))
 }
 
 /// What was ignored then is ignored now, unless another reason is given.

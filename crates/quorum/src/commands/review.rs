@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use quorum_consensus::{Input, Policy, Quorum, decide, messages};
+use quorum_consensus::{Input, Policy, Quorum, blocking, decide, messages};
+use quorum_dispatch::llm::Said;
 use quorum_dispatch::{BUILTIN, Reviewed, react};
 use quorum_model::agent::Agent;
 use quorum_model::finding::AgentFinding;
@@ -15,7 +16,7 @@ use crate::cli::{Cli, ResultArgs, ReviewArgs, RunArgs};
 use crate::commands::plan::{self, Made};
 use crate::failure::Failure;
 use crate::gather::Purpose;
-use crate::models::{self, Engines};
+use crate::models::{self, Engines, Table};
 use crate::record::{Recorder, UNRECORDED};
 use crate::workspace::Workspace;
 use crate::{embedded, history, output, progress, reports};
@@ -24,17 +25,19 @@ pub(super) fn run(cli: &Cli, arguments: &ReviewArgs) -> Result<u8, Failure> {
     refuse_unknown(&arguments.run)?;
     let made = plan::make(cli, &arguments.scope, &arguments.run, Purpose::Review)?;
     let engines = models::engines(&made.plan, &made.workspace)?;
+    if arguments.run.verify && engines.is_empty() {
+        return Err(Failure::new("a second look needs a model, and none is set")
+            .with_hint("name one with `--provider`, or leave `--verify` out"));
+    }
     let recorder = Recorder::start(&made.workspace, &made.plan)?;
     go_on(cli, &made, &engines, &recorder, (&arguments.run, &arguments.output))
 }
 
 /// What is asked for and cannot be done is not passed over: a verdict would seem to rest on it.
 fn refuse_unknown(arguments: &RunArgs) -> Result<(), Failure> {
-    for (asked, flag) in [(arguments.gates, "--gates"), (arguments.verify, "--verify")] {
-        if asked {
-            return Err(Failure::new(format!("this version cannot do what `{flag}` asks for"))
-                .with_hint(format!("leave `{flag}` out")));
-        }
+    if arguments.gates {
+        return Err(Failure::new("this version cannot do what `--gates` asks for")
+            .with_hint("leave `--gates` out"));
     }
     Ok(())
 }
@@ -50,7 +53,9 @@ pub(super) fn go_on(
     let Made { plan, workspace, files } = made;
     let bar = progress::files(files.len(), cli.quiet);
     bar.set_message("Reviewing");
-    let left = recorder.left_of(plan);
+    let asked = plan.protocol.requirements();
+    let together = asked.exchange || asked.ballot || workspace.loaded.config.verify;
+    let left = recorder.left_of(plan, together);
     let (by_rules, beside) = if left.agents.is_empty() {
         (Reviewed::default(), BTreeMap::new())
     } else {
@@ -58,14 +63,20 @@ pub(super) fn go_on(
     };
     bar.finish_and_clear();
     let mut outcomes = by_rules.outcomes;
+    let hints = &by_rules.hints;
     if left.agents.iter().any(|agent| agent.engine != BUILTIN) {
-        let reviewed = models::review(cli, &left, made, engines, recorder, &beside)?;
-        outcomes.extend(reviewed.outcomes);
-        if reviewed.interrupted {
+        let stopped = models::convene(cli, &left, made, recorder, (engines, &beside), |table| {
+            outcomes.extend(table.review());
+            confer(recorder.id(), plan, workspace, &mut outcomes, hints, Some(table))?;
+            verify(recorder.id(), made, &mut outcomes, arguments, table)?;
+            Ok(table.is_interrupted())
+        })?;
+        if stopped {
             return interrupted(made, recorder, &outcomes, arguments, output);
         }
+    } else {
+        confer(recorder.id(), plan, workspace, &mut outcomes, hints, None)?;
     }
-    confer(recorder.id(), plan, workspace, &mut outcomes, &by_rules.hints)?;
     let outcomes = recorder.finished(outcomes)?;
     let result = settle(recorder, plan, workspace, &outcomes, arguments)?;
     let run = recorder.kept();
@@ -133,22 +144,24 @@ fn confer(
     workspace: &Workspace,
     outcomes: &mut [AgentOutcome],
     hints: &BTreeMap<String, Vec<AgentFinding>>,
+    table: Option<&Table<'_>>,
 ) -> Result<(), Failure> {
     let asked = plan.protocol.requirements();
-    if !asked.exchange && !asked.ballot {
+    if !asked.exchange && !asked.ballot || table.is_some_and(Table::is_interrupted) {
         return Ok(());
     }
     let agents = definitions(workspace);
     let policy = Policy { protocol: plan.protocol, ..Policy::default() };
     let input = Input { run, plan, agents: &agents, outcomes, gates: &[], policy };
     let mut reactions = Vec::new();
+    let mut told_to_models = BTreeMap::new();
     for outcome in &*outcomes {
-        // A model reacts in a call of its own.
+        let told = messages(&input, &outcome.agent)?;
         if outcome.engine != BUILTIN {
-            reactions.push(outcome.reactions.clone());
+            told_to_models.insert(outcome.agent.clone(), told);
+            reactions.push(Vec::new());
             continue;
         }
-        let told = messages(&input, &outcome.agent)?;
         let own = hints.get(&outcome.agent).map(Vec::as_slice).unwrap_or_default();
         let agent = agents.iter().find(|agent| agent.name == outcome.agent);
         reactions.push(agent.map(|agent| react(agent, &told, outcomes, own)).unwrap_or_default());
@@ -156,7 +169,39 @@ fn confer(
     for (outcome, reactions) in outcomes.iter_mut().zip(reactions) {
         outcome.reactions = reactions;
     }
+    if let Some(table) = table {
+        join(outcomes, table.confer(&told_to_models));
+    }
     Ok(())
+}
+
+/// Has what blocks the change looked at a second time, where the user wants that.
+fn verify(
+    run: &str,
+    made: &Made,
+    outcomes: &mut [AgentOutcome],
+    arguments: &RunArgs,
+    table: &Table<'_>,
+) -> Result<(), Failure> {
+    let Made { plan, workspace, .. } = made;
+    if !workspace.loaded.config.verify || table.is_interrupted() {
+        return Ok(());
+    }
+    let agents = definitions(workspace);
+    let policy = policy(plan, workspace, arguments)?;
+    let input = Input { run, plan, agents: &agents, outcomes, gates: &[], policy };
+    let findings = blocking(&input)?;
+    join(outcomes, table.verify(&findings));
+    Ok(())
+}
+
+/// Adds what agents said later to what they returned.
+fn join(outcomes: &mut [AgentOutcome], said: Vec<Said>) {
+    for said in said {
+        if let Some(outcome) = outcomes.iter_mut().find(|outcome| outcome.agent == said.agent) {
+            said.join(outcome);
+        }
+    }
 }
 
 /// The definitions of all reviewers.
@@ -172,20 +217,25 @@ pub(super) fn conclude(
     outcomes: &[AgentOutcome],
     arguments: &RunArgs,
 ) -> Result<ReviewResult, Failure> {
+    let agents = definitions(workspace);
+    let policy = policy(plan, workspace, arguments)?;
+    let input = Input { run, plan, agents: &agents, outcomes, gates: &[], policy };
+    Ok(decide(&input)?)
+}
+
+/// What the user and the team decided beforehand.
+fn policy(plan: &Plan, workspace: &Workspace, arguments: &RunArgs) -> Result<Policy, Failure> {
     let config = &workspace.loaded.config;
     let share = config
         .quorum()
         .map_err(|problem| Failure::new(format!("{}: {}", problem.key, problem.message)))?;
-    let agents = definitions(workspace);
-    let policy = Policy {
+    Ok(Policy {
         protocol: plan.protocol,
         fail_on: config.fail_on.severity(),
         strict: config.strict,
         ignore_vetos: arguments.ignore_vetos.clone(),
         quorum: share.map_or_else(Quorum::default, Quorum::Share),
-    };
-    let input = Input { run, plan, agents: &agents, outcomes, gates: &[], policy };
-    Ok(decide(&input)?)
+    })
 }
 
 /// The report in full, in a run's folder.
