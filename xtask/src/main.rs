@@ -25,6 +25,7 @@ cargo xtask <chore>
   lint            check the format and the lints, as CI does
   schemas         write schemas/ anew from the types
   context         measure what an orchestrator reads of a review, against what is on disk
+  laws            decide every combination of four reviewers in every order, under every protocol
   kills [N]       kill N scripted runs, and a tenth as many reviews by rules and by models (default
                   1000), and resume them
   dispatch        what a review by models costs beside the models, with an optimised build
@@ -54,6 +55,19 @@ fn main() -> Result<()> {
             ["test", "-q", "-p", "quorum", "--test", "it", "context::", "--", "--nocapture"],
             &[],
         ),
+        Some("laws") => {
+            let mut test = command(&cargo_program());
+            test.args([
+                "test",
+                "--release",
+                "-p",
+                "quorum-consensus",
+                "--test",
+                "it",
+                "laws::the_",
+            ]);
+            run(test.env("QUORUM_EVERY_ORDER", "1"))
+        }
         Some("kills") => kills(rest.first().map_or("1000", String::as_str)),
         Some("dispatch") => cargo(
             [
@@ -117,6 +131,11 @@ fn schemas() -> Result<()> {
     Ok(())
 }
 
+/// The cargo that runs this.
+fn cargo_program() -> String {
+    env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
+}
+
 /// Kills runs at random points; the tests say what must hold after that.
 fn kills(count: &str) -> Result<()> {
     let count: u32 = count.parse().context("how many?")?;
@@ -125,7 +144,7 @@ fn kills(count: &str) -> Result<()> {
         (&["-p", "quorum", "--test", "it", "crashes::"], count / 10),
         (&["-p", "quorum", "--test", "it", "models::a_killed_review"], count / 10),
     ];
-    let program = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let program = cargo_program();
     for (suite, count) in suites {
         let mut test = command(&program);
         test.args(["test", "--quiet"]).args(suite).args(["--", "--nocapture"]);
@@ -148,7 +167,7 @@ fn fuzz(seconds: &str) -> Result<()> {
 }
 
 fn cargo<const N: usize>(arguments: [&str; N], rest: &[String]) -> Result<()> {
-    let program = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let program = cargo_program();
     run(command(&program).args(arguments).args(rest))
 }
 

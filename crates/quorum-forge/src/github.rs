@@ -9,7 +9,6 @@ use serde::Deserialize;
 use self::files::{File, has_next};
 use crate::error::ForgeError;
 use crate::http::{Http, Request};
-use crate::post::{Amendment, Comment, Dialect, Light, Note, Posted, Rehearsed};
 use crate::repository::Repository;
 use crate::{Forge, PullRequest, PullRequestDiff};
 
@@ -66,47 +65,6 @@ impl Forge for GitHub {
             Err(ForgeError::Rejected { status: 406, .. }) => self.diff_of_files(number, &subject),
             Err(error) => Err(error),
         }
-    }
-
-    fn dialect(&self) -> Dialect {
-        Dialect::GitHub
-    }
-
-    fn posted(&self, number: u64) -> Result<Posted, ForgeError> {
-        self.read_posted(number)
-    }
-
-    fn comment(
-        &self,
-        request: &PullRequest,
-        comments: &[Comment],
-    ) -> Result<Vec<usize>, ForgeError> {
-        self.write_comments(request, comments)
-    }
-
-    fn amend(&self, request: &PullRequest, amendment: &Amendment) -> Result<(), ForgeError> {
-        self.write_amendment(request, amendment)
-    }
-
-    fn summarise(
-        &self,
-        request: &PullRequest,
-        known: Option<&Note>,
-        body: &str,
-    ) -> Result<(), ForgeError> {
-        self.write_summary(request, known, body)
-    }
-
-    fn light(&self, request: &PullRequest, light: &Light) -> Result<(), ForgeError> {
-        self.write_light(request, light)
-    }
-
-    fn rehearse(&self) {
-        self.http.rehearse();
-    }
-
-    fn rehearsed(&self) -> Vec<Rehearsed> {
-        self.http.rehearsed()
     }
 }
 

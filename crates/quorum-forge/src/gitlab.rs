@@ -10,7 +10,6 @@ use serde::Deserialize;
 use self::diffs::Entry;
 use crate::error::ForgeError;
 use crate::http::{Http, Request};
-use crate::post::{Amendment, Comment, Dialect, Light, Note, Posted, Rehearsed};
 use crate::repository::Repository;
 use crate::{Forge, PullRequest, PullRequestDiff};
 
@@ -63,47 +62,6 @@ impl Forge for GitLab {
             return Err(self.truncated(subject, listed));
         }
         Ok(diff)
-    }
-
-    fn dialect(&self) -> Dialect {
-        Dialect::GitLab
-    }
-
-    fn posted(&self, number: u64) -> Result<Posted, ForgeError> {
-        self.read_posted(number)
-    }
-
-    fn comment(
-        &self,
-        request: &PullRequest,
-        comments: &[Comment],
-    ) -> Result<Vec<usize>, ForgeError> {
-        self.write_comments(request, comments)
-    }
-
-    fn amend(&self, request: &PullRequest, amendment: &Amendment) -> Result<(), ForgeError> {
-        self.write_amendment(request, amendment)
-    }
-
-    fn summarise(
-        &self,
-        request: &PullRequest,
-        known: Option<&Note>,
-        body: &str,
-    ) -> Result<(), ForgeError> {
-        self.write_summary(request, known, body)
-    }
-
-    fn light(&self, request: &PullRequest, light: &Light) -> Result<(), ForgeError> {
-        self.write_light(request, light)
-    }
-
-    fn rehearse(&self) {
-        self.http.rehearse();
-    }
-
-    fn rehearsed(&self) -> Vec<Rehearsed> {
-        self.http.rehearsed()
     }
 }
 

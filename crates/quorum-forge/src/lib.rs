@@ -34,13 +34,16 @@ pub use download::{DownloadError, download};
 pub use error::{Access, ForgeError, Peer, Reset};
 
 /// A code host, seen from one repository.
-pub trait Forge: fmt::Debug {
+pub trait Forge: Write {
     /// What the host knows about a pull or merge request.
     fn pull_request(&self, number: u64) -> Result<PullRequest, ForgeError>;
 
     /// What it changes, as text that `git diff` could have written.
     fn diff(&self, number: u64) -> Result<PullRequestDiff, ForgeError>;
+}
 
+/// The half of the conversation that leaves something there.
+pub trait Write: fmt::Debug {
     /// How it writes suggestions.
     fn dialect(&self) -> Dialect;
 
@@ -69,7 +72,7 @@ pub trait Forge: fmt::Debug {
     /// Sets the light beside the commit.
     fn light(&self, request: &PullRequest, light: &Light) -> Result<(), ForgeError>;
 
-    /// From here on nothing is written: what would be sent is kept for [`Forge::rehearsed`].
+    /// From here on nothing is written: what would be sent is kept for [`Write::rehearsed`].
     fn rehearse(&self);
 
     /// What a rehearsal did not send.

@@ -105,8 +105,12 @@ fn full_text_search(files: &Files) -> Connection {
 }
 
 fn five_words(seed: usize) -> String {
-    let word = |number: usize| WORDS[(seed * 31 + number * 17 + seed * number) % WORDS.len()];
-    (0..5).map(word).collect::<Vec<_>>().join(" ")
+    (0..5).map(|number| word(seed * 5 + number)).collect::<Vec<_>>().join(" ")
+}
+
+/// One of the words, by a number that is stirred first: words in a fixed step leave some out.
+fn word(number: usize) -> &'static str {
+    WORDS[(number.wrapping_mul(0x9E37_79B9) >> 13) % WORDS.len()]
 }
 
 fn row(name: &str, time: Duration, goal: f64) {
@@ -157,8 +161,7 @@ fn source(file: usize, lines: usize) -> String {
     let mut text = String::new();
     for function in 0..lines.div_ceil(10) {
         let seed = file * 97 + function * 13;
-        let word = |number: usize| WORDS[(seed * 7 + number * 29 + seed / 5) % WORDS.len()];
-        let (a, b, c, d) = (word(1), word(2), word(3), word(4));
+        let [a, b, c, d] = [1, 2, 3, 4].map(|number| word(seed * 4 + number));
         _ = write!(
             text,
             "/// Makes the {a} of a {b} ready for the {c}.\npub fn {a}_{b}_{seed}({c}: &str, {d}: usize) -> usize {{\n    let {b} = {c}.len() + {d};\n    if {b} > {seed} {{\n        return {d}_{c}({b}, \"{a}\");\n    }}\n    let {a} = {b} * {d};\n    {a} + {b}\n}}\n\n"

@@ -19,7 +19,7 @@ pub(crate) const NAME: char = '\u{1}';
 pub(crate) const CALL: char = '\u{2}';
 
 /// How much more a word counts in a declaration's own name than in its body.
-const NAME_WEIGHT: u32 = 4;
+const NAME_WEIGHT: u32 = 10;
 /// How much more a word counts in the name of what a declaration stands in.
 const CONTAINER_WEIGHT: u32 = 2;
 

@@ -16,9 +16,17 @@ use crate::record::Record;
 use crate::terms;
 
 /// How soon more of the same word stops to count.
-const SATURATION: f32 = 1.2;
+const SATURATION: f32 = 4.0;
 /// How much long docs are held against themselves.
-const LENGTH: f32 = 0.6;
+const LENGTH: f32 = 0.9;
+/// How much of a rare word's lead over a common one counts.
+const LEAD: f32 = 0.7;
+/// After as many words of a query, a word is worth half: what matters is said first.
+const HALVING: f32 = 16.0;
+/// What a word that comes again in the query adds, beside the first time.
+const REPEATED: f32 = 0.5;
+/// What is left of the score of text that declares nothing.
+const UNNAMED: f32 = 0.8;
 /// What a word of the query in the path is worth, beside one in the text.
 const PATH: f32 = 0.4;
 /// What is left of the score of tests, examples and benchmarks.
@@ -27,6 +35,8 @@ const ASIDE: f32 = 0.75;
 const VENDORED: f32 = 0.5;
 /// More terms of a query are not looked up.
 const MOST_TERMS: usize = 64;
+/// What the best likeness in meaning is worth, beside the best match by words.
+const MEANING: f32 = 0.2;
 /// Names above all words.
 const NAMED: f64 = 1000.0;
 
@@ -106,18 +116,15 @@ impl Index {
         self.find_with(query, &[])
     }
 
-    /// The same, with another ranking of docs fused in.
+    /// The same, with how much every doc is like the query in meaning, where that is known.
     pub(crate) fn find_with(
         &self,
         query: &Query,
-        by_meaning: &[(f32, u32)],
+        by_meaning: &[Option<f32>],
     ) -> Result<Found, IndexError> {
         let filter = self.filter(query)?;
-        let scores = self.scores(&query.text)?;
-        let mut ranked = self.best(&scores, &filter, query.limit * 4 + 64);
-        if !by_meaning.is_empty() {
-            ranked = fuse(&ranked, by_meaning, |doc| self.admitted(&filter, doc));
-        }
+        let scores = self.scores(&query.text, by_meaning)?;
+        let ranked = self.best(&scores, &filter, query.limit * 4 + 64);
         let mut matches = scores.iter().filter(|score| **score > 0.0).count() as u64;
         let named = match query.kind {
             Some(SearchKind::Chunk) => Vec::new(),
@@ -135,23 +142,17 @@ impl Index {
                 hits.push(Hit { score, ..hit });
             }
         }
-        let mut ties: Vec<Hit> = Vec::new();
-        let mut last = f32::INFINITY;
-        for (score, doc) in ranked {
-            if score < last {
-                settle(&mut ties, &mut hits);
-                last = score;
-                if hits.len() >= query.limit {
-                    break;
-                }
+        let equals = ranked.chunk_by(|a, b| a.0.total_cmp(&b.0) == Ordering::Equal);
+        for (score, doc) in equals.flat_map(|equals| self.settled(equals, &filter)) {
+            if hits.len() >= query.limit {
+                break;
             }
             let Some(hit) = self.hit(doc, None, &filter, &mut records)? else { continue };
             let part = hit.bytes.map(|bytes| bytes.0);
             if seen.insert((hit.path.clone(), hit.start_line, hit.end_line, part)) {
-                ties.push(Hit { score: f64::from(score), ..hit });
+                hits.push(Hit { score: f64::from(score), ..hit });
             }
         }
-        settle(&mut ties, &mut hits);
         matches = matches.max(hits.len() as u64);
         hits.truncate(query.limit);
         let more = matches - (hits.len() as u64).min(matches);
@@ -183,7 +184,7 @@ impl Index {
     }
 
     /// The score of every doc.
-    fn scores(&self, text: &str) -> Result<Vec<f32>, IndexError> {
+    fn scores(&self, text: &str, by_meaning: &[Option<f32>]) -> Result<Vec<f32>, IndexError> {
         let mut scores = vec![0.0_f32; self.catalog.lengths.len()];
         let mut path_bonus: HashMap<u32, f32> = HashMap::new();
         for (term, weight) in query_terms(text) {
@@ -204,6 +205,12 @@ impl Index {
             let rarity = rarity(self.catalog.files.len(), files.len()) * weight * PATH;
             for file in files {
                 *path_bonus.entry(file).or_default() += rarity;
+            }
+        }
+        fuse(&mut scores, by_meaning);
+        for (doc, score) in (0..).zip(&mut scores) {
+            if !self.is_symbol(doc) {
+                *score *= UNNAMED;
             }
         }
         self.weigh_files(&mut scores, &path_bonus);
@@ -234,10 +241,13 @@ impl Index {
         self.catalog.lengths.get(doc as usize).copied().unwrap_or_default() & !SYMBOL
     }
 
+    fn is_symbol(&self, doc: u32) -> bool {
+        self.catalog.lengths.get(doc as usize).is_some_and(|length| length & SYMBOL != 0)
+    }
+
     fn admitted(&self, filter: &Filter, doc: u32) -> bool {
-        let length = self.catalog.lengths.get(doc as usize).copied().unwrap_or_default();
-        let of_kind = filter.kind != Some(SearchKind::Symbol) || length & SYMBOL != 0;
-        length > 0
+        let of_kind = filter.kind != Some(SearchKind::Symbol) || self.is_symbol(doc);
+        self.length(doc) > 0
             && of_kind
             && (filter.is_open() || self.catalog.files_of(doc).any(|file| filter.admits(file)))
     }
@@ -257,6 +267,19 @@ impl Index {
         }
         found.sort_unstable_by(by_score);
         found
+    }
+
+    /// Docs of one score in an order that does not depend on how the index was made: by path, and
+    /// within a file from the top.
+    fn settled(&self, equals: &[(f32, u32)], filter: &Filter) -> Vec<(f32, u32)> {
+        let mut settled = equals.to_vec();
+        if settled.len() > 1 {
+            settled.sort_by_cached_key(|(_, doc)| {
+                let file = self.catalog.files_of(*doc).find(|file| filter.admits(file));
+                file.map(|file| (file.path.clone(), doc - file.first_doc))
+            });
+        }
+        settled
     }
 
     pub(crate) fn record<'r>(
@@ -314,27 +337,20 @@ impl Index {
     }
 }
 
-/// Puts hits of one score into an order that does not depend on how the index was made.
-fn settle(ties: &mut Vec<Hit>, hits: &mut Vec<Hit>) {
-    ties.sort_by(|a, b| {
-        a.path.cmp(&b.path).then(a.start_line.cmp(&b.start_line)).then(a.bytes.cmp(&b.bytes))
-    });
-    hits.append(ties);
-}
-
 /// The terms of a query, each with its weight.
 pub(crate) fn query_terms(text: &str) -> Vec<(String, f32)> {
     let words = || terms::words(text.as_bytes());
     let telling = words().filter(|word| !terms::is_stop_word(word)).count();
     let mut found: Vec<(String, f32)> = Vec::new();
     let mut buffer = String::new();
-    for word in words().filter(|word| telling == 0 || !terms::is_stop_word(word)) {
+    let asked = words().filter(|word| telling == 0 || !terms::is_stop_word(word));
+    for (place, word) in (0_u16..).zip(asked) {
+        let worth = 0.5_f32.powf(f32::from(place) / HALVING);
         terms::each_term_of_word(word, &mut buffer, &mut |term: &str| {
             if let Some((_, weight)) = found.iter_mut().find(|(known, _)| known == term) {
-                // A word that comes again says a little more.
-                *weight = (*weight + 0.25).min(2.0);
+                *weight = (*weight + REPEATED * worth).min(2.0);
             } else if found.len() < MOST_TERMS {
-                found.push((term.to_owned(), 1.0));
+                found.push((term.to_owned(), worth));
             }
         });
     }
@@ -344,7 +360,7 @@ pub(crate) fn query_terms(text: &str) -> Vec<(String, f32)> {
 #[expect(clippy::cast_precision_loss, reason = "the logarithm of a ratio needs no more")]
 fn rarity(all: usize, with: usize) -> f32 {
     let (all, with) = (all as f32, with as f32);
-    (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
+    (1.0 + (all - with + 0.5) / (with + 0.5)).ln().powf(LEAD)
 }
 
 /// Paths, folders and globs from the root.
@@ -384,41 +400,21 @@ impl PathGlobs {
     }
 }
 
-/// Docs with their places. Equals share one: which of them has the lower number is an accident of how
-/// the index was made.
-fn places(ranked: &[(f32, u32)]) -> impl Iterator<Item = (usize, u32)> + '_ {
-    let mut place = 0;
-    ranked.iter().enumerate().map(move |(at, (score, doc))| {
-        if at > 0 && ranked[at - 1].0.total_cmp(score) != Ordering::Equal {
-            place = at;
-        }
-        (place, *doc)
-    })
-}
-
-/// Fuses two rankings by the places that docs have in them, which needs no common scale.
-fn fuse(
-    by_words: &[(f32, u32)],
-    by_meaning: &[(f32, u32)],
-    admitted: impl Fn(u32) -> bool,
-) -> Vec<(f32, u32)> {
-    const DAMPING: f32 = 60.0;
-    let mut fused: HashMap<u32, f32> = HashMap::new();
-    let share = |place: usize| {
-        #[expect(clippy::cast_precision_loss, reason = "a place in a list")]
-        let place = place as f32;
-        1.0 / (DAMPING + place + 1.0)
-    };
-    for (place, doc) in places(by_words) {
-        *fused.entry(doc).or_default() += share(place);
+/// Adds to every doc's score what it is like the query in meaning. Both are put on one scale first:
+/// words from nothing to the best, meaning from the average to the best, since any two texts about
+/// code are somewhat alike.
+#[expect(clippy::cast_precision_loss, reason = "an average needs no more")]
+fn fuse(scores: &mut [f32], by_meaning: &[Option<f32>]) {
+    let alike = || by_meaning.iter().copied().flatten();
+    let most = alike().fold(f32::MIN, f32::max);
+    let average = alike().sum::<f32>() / alike().count().max(1) as f32;
+    if most <= average {
+        return;
     }
-    for (place, doc) in places(by_meaning).filter(|(_, doc)| admitted(*doc)) {
-        *fused.entry(doc).or_default() += share(place);
+    let best = scores.iter().copied().fold(0.0, f32::max);
+    let best = if best > 0.0 { best } else { 1.0 };
+    for (score, alike) in scores.iter_mut().zip(by_meaning) {
+        let lead = alike.map_or(0.0, |alike| ((alike - average) / (most - average)).max(0.0));
+        *score += best * MEANING * lead;
     }
-    let mut fused: Vec<(f32, u32)> = fused.into_iter().map(|(doc, score)| (score, doc)).collect();
-    fused.sort_by(|a, b| match b.0.total_cmp(&a.0) {
-        Ordering::Equal => a.1.cmp(&b.1),
-        other => other,
-    });
-    fused
 }

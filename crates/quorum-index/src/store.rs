@@ -23,7 +23,7 @@ use crate::source::Stamp;
 use crate::terms;
 
 /// Raised whenever what is stored, or what is read from a file, changes.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 
 const FILE: &str = "index.db";
 

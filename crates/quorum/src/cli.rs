@@ -539,7 +539,7 @@ pub(crate) struct ReplayArgs {
     /// How findings become a verdict [default: as the run had it]
     #[arg(long, value_name = "PROTOCOL", value_parser = ["veto", "aad", "ci", "vote"])]
     pub(crate) protocol: Option<String>,
-    /// The least severity that fails a review [default: high]
+    /// The least severity that fails a review [default: as the run had it]
     #[arg(long, value_name = "SEVERITY", value_parser = ["critical", "high", "medium", "low", "none"])]
     pub(crate) fail_on: Option<String>,
     /// Any finding fails a review

@@ -6,6 +6,7 @@
 mod browser;
 mod cli;
 mod commands;
+mod decided_by;
 mod embedded;
 mod failure;
 mod gather;

@@ -3,13 +3,12 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use quorum_model::agent::Agent;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_model::result::ReviewResult;
 use quorum_store::{Clock, Run, RunSummary, StoreError};
 
-use crate::commands::replay::{KeptPolicy, ROSTER};
+use crate::decided_by::DecidedBy;
 use crate::failure::Failure;
 use crate::workspace::Workspace;
 use crate::{kept, request};
@@ -38,12 +37,7 @@ impl Recorder {
         match Run::create(root, plan, clock()) {
             Ok(run) => {
                 request::save(&run, workspace)?;
-                let members = workspace.roster.members().iter();
-                let agents: Vec<&Agent> = members.map(|member| &member.agent).collect();
-                if let Ok(text) = serde_json::to_vec_pretty(&agents) {
-                    run.write(ROSTER, &text)?;
-                }
-                KeptPolicy::save(&run, &workspace.loaded.config)?;
+                DecidedBy::of(workspace).save(&run)?;
                 Ok(Self { run: Some(run), root: Some(root.to_owned()) })
             }
             // A review of a tree that cannot be written to is still a review.

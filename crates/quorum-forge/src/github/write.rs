@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use super::files::has_next;
 use super::{GitHub, JSON, LAST_PAGE, PAGE};
-use crate::PullRequest;
 use crate::error::ForgeError;
 use crate::http::Request;
 use crate::post::{
-    Amendment, Annotation, Comment, Light, Note, Posted, PostedComment, SUMMARY_MARKER,
-    fingerprint_in,
+    Amendment, Annotation, Comment, Dialect, Light, Note, Posted, PostedComment, Rehearsed,
+    SUMMARY_MARKER, fingerprint_in,
 };
+use crate::{PullRequest, Write};
 
 /// Annotations in one request, the most that GitHub takes.
 const ANNOTATIONS: usize = 50;
@@ -24,8 +24,12 @@ const DESCRIPTION: usize = 140;
 /// The name of the check.
 const CHECK: &str = "quorum";
 
-impl GitHub {
-    pub(super) fn read_posted(&self, number: u64) -> Result<Posted, ForgeError> {
+impl Write for GitHub {
+    fn dialect(&self) -> Dialect {
+        Dialect::GitHub
+    }
+
+    fn posted(&self, number: u64) -> Result<Posted, ForgeError> {
         let mut posted = Posted::default();
         for comment in self.list::<IssueComment>(&self.issue(number, &["comments"]))? {
             let body = comment.body.unwrap_or_default();
@@ -45,7 +49,7 @@ impl GitHub {
 
     /// All comments as one review. Where GitHub refuses it for a line, each goes alone, so that one
     /// bad line does not cost the others.
-    pub(super) fn write_comments(
+    fn comment(
         &self,
         request: &PullRequest,
         comments: &[Comment],
@@ -73,16 +77,12 @@ impl GitHub {
         Ok(refused)
     }
 
-    pub(super) fn write_amendment(
-        &self,
-        _request: &PullRequest,
-        amendment: &Amendment,
-    ) -> Result<(), ForgeError> {
+    fn amend(&self, _request: &PullRequest, amendment: &Amendment) -> Result<(), ForgeError> {
         let url = self.below(&["pulls", "comments", &amendment.id]);
         self.write(&Method::PATCH, url, &json!({ "body": amendment.body }))
     }
 
-    pub(super) fn write_summary(
+    fn summarise(
         &self,
         request: &PullRequest,
         known: Option<&Note>,
@@ -97,11 +97,7 @@ impl GitHub {
     }
 
     /// A check run with annotations; where the token may not make one, a commit status.
-    pub(super) fn write_light(
-        &self,
-        request: &PullRequest,
-        light: &Light,
-    ) -> Result<(), ForgeError> {
+    fn light(&self, request: &PullRequest, light: &Light) -> Result<(), ForgeError> {
         match self.write_check(request, light) {
             Err(ForgeError::Forbidden { .. } | ForgeError::NotFound { .. }) => {
                 self.write_status(request, light)
@@ -110,6 +106,16 @@ impl GitHub {
         }
     }
 
+    fn rehearse(&self) {
+        self.http.rehearse();
+    }
+
+    fn rehearsed(&self) -> Vec<Rehearsed> {
+        self.http.rehearsed()
+    }
+}
+
+impl GitHub {
     fn write_check(&self, request: &PullRequest, light: &Light) -> Result<(), ForgeError> {
         let mut batches = light.annotations.chunks(ANNOTATIONS);
         let output = |batch: &[Annotation]| {

@@ -6,12 +6,13 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{GitLab, JSON, LAST_PAGE, PAGE, next_page};
-use crate::PullRequest;
 use crate::error::ForgeError;
 use crate::http::Request;
 use crate::post::{
-    Amendment, Comment, Light, Note, Posted, PostedComment, SUMMARY_MARKER, fingerprint_in,
+    Amendment, Comment, Dialect, Light, Note, Posted, PostedComment, Rehearsed, SUMMARY_MARKER,
+    fingerprint_in,
 };
+use crate::{PullRequest, Write};
 
 /// The name of the status.
 const STATUS: &str = "quorum";
@@ -19,8 +20,12 @@ const STATUS: &str = "quorum";
 /// Characters of the line beside a status.
 const DESCRIPTION: usize = 255;
 
-impl GitLab {
-    pub(super) fn read_posted(&self, number: u64) -> Result<Posted, ForgeError> {
+impl Write for GitLab {
+    fn dialect(&self) -> Dialect {
+        Dialect::GitLab
+    }
+
+    fn posted(&self, number: u64) -> Result<Posted, ForgeError> {
         let mut posted = Posted::default();
         for note in self.list::<NoteAnswer>(&self.url(number, &["notes"]))? {
             if posted.summary.is_none() && note.body.contains(SUMMARY_MARKER) {
@@ -46,7 +51,7 @@ impl GitLab {
     }
 
     /// Comments are written as drafts and published together, so that readers get one notice.
-    pub(super) fn write_comments(
+    fn comment(
         &self,
         request: &PullRequest,
         comments: &[Comment],
@@ -65,11 +70,7 @@ impl GitLab {
         Ok(refused)
     }
 
-    pub(super) fn write_amendment(
-        &self,
-        request: &PullRequest,
-        amendment: &Amendment,
-    ) -> Result<(), ForgeError> {
+    fn amend(&self, request: &PullRequest, amendment: &Amendment) -> Result<(), ForgeError> {
         let (list, id) = match amendment.id.strip_prefix("draft-") {
             Some(id) => ("draft_notes", id),
             None => ("notes", amendment.id.as_str()),
@@ -79,7 +80,7 @@ impl GitLab {
         self.write(&Method::PUT, url, &json!({ key: amendment.body }))
     }
 
-    pub(super) fn write_summary(
+    fn summarise(
         &self,
         request: &PullRequest,
         known: Option<&Note>,
@@ -93,11 +94,7 @@ impl GitLab {
         self.write(&method, url, &json!({ "body": body }))
     }
 
-    pub(super) fn write_light(
-        &self,
-        request: &PullRequest,
-        light: &Light,
-    ) -> Result<(), ForgeError> {
+    fn light(&self, request: &PullRequest, light: &Light) -> Result<(), ForgeError> {
         let description: String = light.title.chars().take(DESCRIPTION).collect();
         let status = json!({
             "state": if light.passed { "success" } else { "failed" },
@@ -116,6 +113,16 @@ impl GitLab {
         }
     }
 
+    fn rehearse(&self) {
+        self.http.rehearse();
+    }
+
+    fn rehearsed(&self) -> Vec<Rehearsed> {
+        self.http.rehearsed()
+    }
+}
+
+impl GitLab {
     fn write(&self, method: &Method, url: Url, body: &Value) -> Result<(), ForgeError> {
         let subject = "a note or a status";
         self.http.send(method, &Request { url, accept: JSON, subject }, body).map(drop)

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use quorum_consensus::{Input, Policy, Quorum, blocking, decide, messages};
+use quorum_consensus::{Input, Policy, blocking, decide, messages};
 use quorum_dispatch::llm::Said;
 use quorum_dispatch::{BUILTIN, Reviewed, react};
-use quorum_model::agent::Agent;
 use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
@@ -14,6 +13,7 @@ use quorum_report::{Report, markdown, terminal};
 
 use crate::cli::{Cli, ResultArgs, ReviewArgs, RunArgs};
 use crate::commands::plan::{self, Made};
+use crate::decided_by::DecidedBy;
 use crate::failure::Failure;
 use crate::gather::Purpose;
 use crate::models::{self, Engines, Table};
@@ -150,7 +150,7 @@ fn confer(
     if !asked.exchange && !asked.ballot || table.is_some_and(Table::is_interrupted) {
         return Ok(());
     }
-    let agents = definitions(workspace);
+    let agents = DecidedBy::of(workspace).agents;
     let policy = Policy { protocol: plan.protocol, ..Policy::default() };
     let input = Input { run, plan, agents: &agents, outcomes, gates: &[], policy };
     let mut reactions = Vec::new();
@@ -187,9 +187,9 @@ fn verify(
     if !workspace.loaded.config.verify || table.is_interrupted() {
         return Ok(());
     }
-    let agents = definitions(workspace);
-    let policy = policy(plan, workspace, arguments)?;
-    let input = Input { run, plan, agents: &agents, outcomes, gates: &[], policy };
+    let decided_by = DecidedBy::of(workspace);
+    let policy = decided_by.policy(plan.protocol, arguments.ignore_vetos.clone())?;
+    let input = Input { run, plan, agents: &decided_by.agents, outcomes, gates: &[], policy };
     let findings = blocking(&input)?;
     join(outcomes, table.verify(&findings));
     Ok(())
@@ -204,11 +204,6 @@ fn join(outcomes: &mut [AgentOutcome], said: Vec<Said>) {
     }
 }
 
-/// The definitions of all reviewers.
-pub(super) fn definitions(workspace: &Workspace) -> Vec<Agent> {
-    workspace.roster.members().iter().map(|member| member.agent.clone()).collect()
-}
-
 /// The verdict, from what the agents returned.
 pub(super) fn conclude(
     run: &str,
@@ -217,25 +212,10 @@ pub(super) fn conclude(
     outcomes: &[AgentOutcome],
     arguments: &RunArgs,
 ) -> Result<ReviewResult, Failure> {
-    let agents = definitions(workspace);
-    let policy = policy(plan, workspace, arguments)?;
-    let input = Input { run, plan, agents: &agents, outcomes, gates: &[], policy };
+    let decided_by = DecidedBy::of(workspace);
+    let policy = decided_by.policy(plan.protocol, arguments.ignore_vetos.clone())?;
+    let input = Input { run, plan, agents: &decided_by.agents, outcomes, gates: &[], policy };
     Ok(decide(&input)?)
-}
-
-/// What the user and the team decided beforehand.
-fn policy(plan: &Plan, workspace: &Workspace, arguments: &RunArgs) -> Result<Policy, Failure> {
-    let config = &workspace.loaded.config;
-    let share = config
-        .quorum()
-        .map_err(|problem| Failure::new(format!("{}: {}", problem.key, problem.message)))?;
-    Ok(Policy {
-        protocol: plan.protocol,
-        fail_on: config.fail_on.severity(),
-        strict: config.strict,
-        ignore_vetos: arguments.ignore_vetos.clone(),
-        quorum: share.map_or_else(Quorum::default, Quorum::Share),
-    })
 }
 
 /// The report in full, in a run's folder.

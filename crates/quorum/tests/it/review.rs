@@ -148,6 +148,21 @@ fn a_recorded_run_is_decided_again_to_the_same_result() {
 }
 
 #[test]
+fn a_replay_decides_by_what_the_run_was_decided_by() {
+    let sandbox = Sandbox::new();
+    sandbox.write("app.py", "def add(item, to=[]):\n    to.append(item)\n    return to\n");
+    let (code, _) = review(&sandbox, &["--fail-on", "low"]);
+    let replay = |arguments: &[&str]| {
+        let mut all = vec!["replay", "latest", "--format", "json"];
+        all.extend(arguments);
+        sandbox.quorum(&all).status.code().expect("it was not killed")
+    };
+    assert_eq!((code, replay(&[])), (1, 1), "what failed it then fails it now");
+    assert_eq!(replay(&["--fail-on", "high"]), 0, "unless another word is given");
+    assert_eq!(replay(&["--fail-on", "high", "--strict"]), 1);
+}
+
+#[test]
 fn every_protocol_runs_offline_and_a_lone_veto_is_never_outvoted() {
     let sandbox = Sandbox::new();
     sandbox.write("src/lib.rs", CONFLICT);
