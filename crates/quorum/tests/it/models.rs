@@ -375,6 +375,8 @@ fn a_real_model_server_gives_a_verdict_or_an_honest_incomplete() {
     assert_ne!(verdict, "ADVISORY");
     let agent = &result["execution"]["agents"][0];
     assert!(agent["calls"].as_u64().is_some_and(|calls| calls > 0), "{result:#}");
+    // A server that cannot be reached is honestly incomplete, too, and proves nothing.
+    assert!(agent["tokens"].as_u64().is_some_and(|tokens| tokens > 0), "{result:#}");
     let complete = agent["partial"] == false && agent["verdict"] != "ERROR";
     assert_eq!(verdict == "INCOMPLETE", !complete, "{result:#}");
 }
