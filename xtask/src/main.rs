@@ -4,6 +4,7 @@
 
 mod clients;
 mod clusters;
+mod local_model;
 mod readers;
 
 mod ctags;
@@ -26,7 +27,9 @@ cargo xtask <chore>
   schemas         write schemas/ anew from the types
   context         measure what an orchestrator reads of a review, against what is on disk
   laws            decide every combination of four reviewers in every order, under every protocol
-  kills [N]       kill N scripted runs and a tenth as many reviews (default 1000), and resume them
+  kills [N]       kill N scripted runs, and a tenth as many reviews by rules and by models (default
+                  1000), and resume them
+  dispatch        what a review by models costs beside the models, with an optimised build
   readers         read sample reports with other programs' readers; needs python3 and npm
   browser         drive sample reports in Chromium; needs python3, and Chromium or apt-get
                   (both say so and go on where they cannot be set up; `--required` makes that an error)
@@ -38,6 +41,7 @@ cargo xtask <chore>
   bench [ARGS…]   run the benchmarks; ARGS go to `cargo bench`
   clusters FILE   how well agreement finds known issues, on labelled comments of review tools
   fuzz [SECONDS]  run every fuzz target for that long (default 60); needs nightly and cargo-fuzz
+  local-model     review a small change with a real model on loopback; downloads 150 MB the first time
 ";
 
 fn main() -> Result<()> {
@@ -68,6 +72,22 @@ fn main() -> Result<()> {
             run(test.env("QUORUM_EVERY_ORDER", "1"))
         }
         Some("kills") => kills(rest.first().map_or("1000", String::as_str)),
+        Some("dispatch") => cargo(
+            [
+                "test",
+                "-q",
+                "--release",
+                "-p",
+                "quorum",
+                "--test",
+                "it",
+                "models::measure",
+                "--",
+                "--ignored",
+                "--nocapture",
+            ],
+            &[],
+        ),
         Some("readers") => readers::readers(rest.iter().any(|argument| argument == "--required")),
         Some("browser") => readers::browser(rest.iter().any(|argument| argument == "--required")),
         Some("clients") => clients::check(rest.iter().any(|argument| argument == "--required")),
@@ -78,6 +98,7 @@ fn main() -> Result<()> {
         Some("bench") => cargo(["bench", "--workspace"], &rest),
         Some("clusters") => clusters::measure(rest.first().context("which file?")?),
         Some("fuzz") => fuzz(rest.first().map_or("60", String::as_str)),
+        Some("local-model") => local_model::test(&root().join("target/local-model"), command, run),
         Some("help" | "--help" | "-h") | None => {
             println!("{HELP}");
             Ok(())
@@ -126,9 +147,10 @@ fn cargo_program() -> String {
 /// Kills runs at random points; the tests say what must hold after that.
 fn kills(count: &str) -> Result<()> {
     let count: u32 = count.parse().context("how many?")?;
-    let suites: [(&[&str], u32); 2] = [
+    let suites: [(&[&str], u32); 3] = [
         (&["-p", "quorum-store", "--test", "kills"], count),
         (&["-p", "quorum", "--test", "it", "crashes::"], count / 10),
+        (&["-p", "quorum", "--test", "it", "models::a_killed_review"], count / 10),
     ];
     let program = cargo_program();
     for (suite, count) in suites {

@@ -103,7 +103,7 @@ pub fn react(
             None => continue,
         };
         let fingerprint = message.fingerprint.clone();
-        reactions.push(Reaction { fingerprint, stance, evidence, severity: None });
+        reactions.push(Reaction { fingerprint, stance, evidence, severity: None, reason: None });
     }
     reactions
 }

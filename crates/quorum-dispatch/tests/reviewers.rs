@@ -11,7 +11,7 @@ use quorum_dispatch::llm::Style;
 use quorum_model::outcome::OutcomeStatus;
 use quorum_model::report::CutoffReason;
 use quorum_model::result::SopStatus;
-use quorum_testkit::{Faults, Reply, Server, Turn};
+use quorum_testkit::{Asked, Faults, Reply, Server, Turn};
 use serde_json::json;
 
 #[test]
@@ -262,6 +262,57 @@ fn with_a_third_of_all_answers_spoilt_the_findings_are_the_same() {
     }
 }
 
+/// What a server does, and what the result says about it.
+type Fault = (fn(&Asked<'_>) -> Reply, &'static str);
+
+#[test]
+fn whatever_a_server_does_it_ends_and_the_cause_is_in_the_result() {
+    let wrong = |_: &Asked<'_>| Reply::Say(Turn::json(&json!({ "findings": [{ "issue": 1 }] })));
+    let faults: [Fault; 9] = [
+        (|_| Reply::Refuse(500, None), "500"),
+        (|_| Reply::Refuse(429, Some(0)), "429"),
+        (|asked| Reply::Break(reviewer(asked)), "broke off"),
+        (|_| Reply::Drip(Duration::from_millis(20)), "within 1 s"),
+        (|_| Reply::Silence, "within 1 s"),
+        (|_| Reply::Flood(11 * 1024 * 1024), "larger than"),
+        (|_| Reply::Garbage("{\"choices\": [".to_owned()), "no answer"),
+        (|_| Reply::Say(Turn::text("{\"findings\": [{\"severity\"")), "JSON"),
+        (wrong, "`severity` is missing"),
+    ];
+    std::thread::scope(|scope| {
+        for (number, (fault, cause)) in faults.into_iter().enumerate() {
+            scope.spawn(move || {
+                // The first of two shards is answered: its findings are not lost to the fault.
+                let server = Server::start(move |asked| {
+                    let first = asked.text.contains("marker_0 ");
+                    if first { Reply::Say(reviewer(asked)) } else { fault(asked) }
+                });
+                let server = server.unwrap();
+                let bench = Bench { shards: 2, seconds_per_call: 1, ..Bench::of_files(2, 20) };
+                let outcome = bench.review(&server).remove(0);
+                assert_eq!(outcome.findings.len(), 1, "fault {number}: {outcome:?}");
+                assert_eq!(outcome.covered.len(), 1, "fault {number}");
+                assert_eq!(outcome.status, OutcomeStatus::Partial, "fault {number}");
+                let error = outcome.error.unwrap();
+                assert!(error.contains(cause), "fault {number}: {error}");
+                assert!(server.recorded().len() <= 9, "fault {number}");
+            });
+        }
+    });
+}
+
+#[test]
+fn a_server_that_asks_for_patience_gets_it() {
+    let server = Server::start(|asked| {
+        if asked.number == 0 { Reply::Refuse(429, Some(1)) } else { Reply::Say(reviewer(asked)) }
+    })
+    .unwrap();
+    let outcome = Bench::of_files(1, 20).review(&server).remove(0);
+    assert_eq!(outcome.status, OutcomeStatus::Completed);
+    let recorded = server.recorded();
+    assert!(recorded[1].at.saturating_sub(recorded[0].at) >= Duration::from_secs(1));
+}
+
 #[test]
 fn six_agents_wait_together() {
     let latency = Duration::from_millis(400);
@@ -302,6 +353,46 @@ fn modes_switch_and_after_the_threshold_no_code_is_sent() {
     assert_eq!(shown, covered);
     assert!(covered.len() < 10, "the budget does not cover everything");
     assert!(outcome.usage.budget_used <= outcome.usage.budget + 6_400);
+}
+
+#[test]
+fn every_threshold_shows_in_the_requests() {
+    // Of 10,000 tokens: 62 %, then 85 %, then 97 %.
+    const WRITTEN: [usize; 4] = [6_000, 2_300, 1_150, 0];
+    let server = Server::start(|asked| {
+        let padding = "word".repeat(WRITTEN[asked.number.min(3)]);
+        let span = json!({ "path": "around.rs", "start_line": 1, "end_line": 1 });
+        let turn = Turn::text(padding);
+        Reply::Say(match asked.number {
+            0..3 => turn.call("read", &span),
+            _ => turn.call("done", &json!({ "skipped_medium": 2, "skipped_low": 0, "sops": [] })),
+        })
+    })
+    .unwrap();
+    let bench = Bench { budget: 10_000, ..Bench::of_files(1, 20) };
+    let outcome = bench.review(&server).remove(0);
+    let recorded = server.recorded();
+    let told = |request: usize, words: &str| recorded[request].text.contains(words);
+    assert_eq!(recorded.len(), 4);
+    assert!(told(0, "Mode: full analysis") && !told(1, "Mode: high severity only"));
+    assert!(told(2, "Mode: high severity only") && told(2, "marker_0"));
+    assert!(told(3, "Mode: force return"), "{:?}", outcome.usage);
+    assert!(!told(3, "marker_0"), "no code after 95 %");
+    assert!(!told(3, "needle"), "nor what was looked up");
+    let tools = |request: usize| recorded[request].body["tools"].to_string();
+    assert!(tools(2).contains("callers") && !tools(3).contains("callers"));
+    assert!(outcome.usage.budget_used <= outcome.usage.budget, "{:?}", outcome.usage);
+    assert_eq!(outcome.skipped.map(|skipped| skipped.medium_count), Some(2));
+}
+
+#[test]
+fn who_misses_a_planted_defect_is_partial() {
+    let server = Server::start(|asked| Reply::Say(reviewer(asked))).unwrap();
+    let outcome = Bench { canary: true, ..Bench::of_files(2, 20) }.review(&server).remove(0);
+    assert_eq!(outcome.status, OutcomeStatus::Partial);
+    assert_eq!(outcome.cutoff_reason, Some(CutoffReason::Canary));
+    assert_eq!((outcome.findings.len(), outcome.covered.len()), (2, 2), "what it said stands");
+    assert!(server.recorded()[0].text.contains("21 +fn mean_q"), "{}", server.recorded()[0].text);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use quorum_model::tier::Tier;
 use quorum_model::unit::Unit;
 
 use crate::budget;
-use crate::ceilings::{self, Priced};
+use crate::ceilings::{self, Asked, Priced};
 use crate::error::PlanError;
 use crate::models::{BUILTIN, DEFAULT_WINDOW, HOST, Model, Registry};
 use crate::priority;
@@ -56,6 +56,8 @@ pub struct Settings {
     pub model: Option<String>,
     /// Follow up until everything is covered.
     pub complete: bool,
+    /// Look at findings that block a second time.
+    pub verify: bool,
     /// The work is wanted quickly.
     pub time_pressure: bool,
     /// How tokens were counted.
@@ -254,7 +256,8 @@ fn ceilings_within(
     settings: &Settings,
     limits: &config::Limits,
 ) -> Ceilings {
-    ceilings::ceilings(priced, settings.protocol, limits, settings.jobs, settings.complete)
+    let asked = Asked { protocol: settings.protocol, verify: settings.verify };
+    ceilings::ceilings(priced, asked, limits, settings.jobs, settings.complete)
 }
 
 /// Names the changed files whose content no reviewer is shown because they are generated.

@@ -171,6 +171,7 @@ pub(crate) fn cutoff(reason: CutoffReason) -> &'static str {
         CutoffReason::Timeout => "it ran out of time",
         CutoffReason::Interrupt => "the run was interrupted",
         CutoffReason::Error => "its engine failed",
+        CutoffReason::Canary => "it missed a planted defect",
     }
 }
 

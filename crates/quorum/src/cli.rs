@@ -352,9 +352,12 @@ pub(crate) struct RunArgs {
     /// Follow up on what the budget leaves out, until everything is covered
     #[arg(long)]
     pub(crate) complete: bool,
-    /// Have every blocking finding checked by a second look
+    /// Have every blocking finding looked at a second time, by another model or context
     #[arg(long)]
     pub(crate) verify: bool,
+    /// Plant a defect in what models are shown; one that does not report it has not finished
+    #[arg(long)]
+    pub(crate) canary: bool,
     /// Report vetoes without blocking; the reason is recorded
     #[arg(long, value_name = "REASON", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) ignore_vetos: Option<String>,

@@ -1,9 +1,12 @@
 //! Reviewers that are language models: from the plan to their outcomes.
 
 mod journal;
+mod lookup;
 pub(crate) mod material;
+mod table;
 mod watch;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::env;
 use std::fmt::Write as _;
@@ -14,14 +17,11 @@ use std::time::Duration;
 
 use quorum_config::Origin;
 use quorum_dispatch::BUILTIN;
-use quorum_dispatch::llm::{
-    AgentEngine, Cancel, LlmReview, NoJournal, Style, Unobserved, prompts, run,
-};
+use quorum_dispatch::llm::{AgentEngine, Cancel, LlmReview, NoJournal, Panel, Style, Unobserved};
 use quorum_index::Counter;
 use quorum_llm::{Client, ClientSettings, Endpoint, LlmError, Message, Prices, Timeouts, connect};
 use quorum_model::agent::Agent;
 use quorum_model::finding::AgentFinding;
-use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_plan::models::HOST;
 
@@ -33,19 +33,13 @@ use crate::record::Recorder;
 use crate::settings;
 use crate::workspace::Workspace;
 
+pub(crate) use table::Table;
+
 /// What answers for each agent that is no set of rules.
 pub(crate) type Engines = BTreeMap<String, AgentEngine>;
 
 /// Calls to one server at a time, unless the user says otherwise: waiting takes no core.
 const CALLS_AT_ONCE: usize = 8;
-
-/// What came of the reviewers.
-#[derive(Debug)]
-pub(crate) struct Reviewed {
-    pub(crate) outcomes: Vec<AgentOutcome>,
-    /// The user stopped it.
-    pub(crate) interrupted: bool,
-}
 
 /// Sets up what the plan names; nothing is sent yet, and what is missing is said before anything is.
 pub(crate) fn engines(plan: &Plan, workspace: &Workspace) -> Result<Engines, Failure> {
@@ -142,15 +136,19 @@ fn failure(error: &LlmError) -> Failure {
     }
 }
 
-/// Runs the reviewers of `left`, which is what is left to do of the plan in `made`.
-pub(crate) fn review(
+/// Has `work` done with the reviewers of `left`, which is what is left to do of the plan in `made`.
+pub(crate) fn convene<T>(
     cli: &Cli,
     left: &Plan,
     made: &Made,
-    (engines, stop): (&Engines, &(dyn Fn() -> bool + Sync)),
     recorder: &Recorder,
-    beside: &BTreeMap<String, Vec<AgentFinding>>,
-) -> Result<Reviewed, Failure> {
+    (engines, beside, stop): (
+        &Engines,
+        &BTreeMap<String, Vec<AgentFinding>>,
+        &(dyn Fn() -> bool + Sync),
+    ),
+    work: impl FnOnce(&Table<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let fence = recorder.fence()?;
     let (workspace, config) = (&made.workspace, &made.workspace.loaded.config);
     let agents = agents(workspace);
@@ -158,6 +156,7 @@ pub(crate) fn review(
     let kept = recorder.run().map(journal::OnDisk);
     let sops = plan::sops(workspace)?;
     let briefings = Briefings::new(workspace, &made.plan, &sops, recorder.run())?;
+    let index = lookup::Indexed::new(cli, &material);
     let lines = watch::Lines::new(left, cli.quiet);
     let review = LlmReview {
         run: recorder.id(),
@@ -167,7 +166,7 @@ pub(crate) fn review(
         engines,
         material: &material,
         redactor: &material::Secrets,
-        lookup: None,
+        lookup: Some(&index),
         sops: &sops,
         briefing: &briefings,
         builtin: beside,
@@ -175,6 +174,7 @@ pub(crate) fn review(
         thresholds: settings::for_plan(config)?.thresholds,
         limits: config.limits,
         complete: config.complete,
+        canary: config.canary,
         journal: match &kept {
             Some(kept) => kept,
             None => &NoJournal,
@@ -184,33 +184,14 @@ pub(crate) fn review(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(format!("no runtime: {error}")))?;
     let (canceller, cancel) = Cancel::new();
-    let (outcomes, interrupted) = runtime.block_on(async {
-        let mut reviewing = std::pin::pin!(run(review, cancel));
-        let first = tokio::select! {
-            outcomes = &mut reviewing => Some(outcomes),
-            _ = tokio::signal::ctrl_c() => None,
-            () = wanted(stop) => None,
-        };
-        if let Some(outcomes) = first {
-            (outcomes, false)
-        } else {
-            // Nobody listens any more only when the review is over.
-            canceller.send_replace(true);
-            (reviewing.await, true)
-        }
-    });
+    let panel = Panel::new(review, cancel);
+    let table = Table { panel, runtime, canceller, stop, interrupted: Cell::new(false) };
+    let worked = work(&table);
     lines.finish();
-    if interrupted && let Some(kept) = &kept {
+    if let Some(kept) = kept.as_ref().filter(|_| table.is_interrupted()) {
         kept.interrupted();
     }
-    Ok(Reviewed { outcomes, interrupted })
-}
-
-/// Waits until somebody wants a review to stop.
-async fn wanted(stop: &(dyn Fn() -> bool + Sync)) {
-    while !stop() {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    worked
 }
 
 fn agents(workspace: &Workspace) -> Vec<Agent> {
@@ -247,6 +228,7 @@ pub(crate) fn write_prompts(made: &Made, folder: &Path) -> Result<(), Failure> {
         thresholds: settings::for_plan(config)?.thresholds,
         limits: config.limits,
         complete: true,
+        canary: config.canary,
         journal: &NoJournal,
         observer: &Unobserved,
     };
@@ -255,7 +237,8 @@ pub(crate) fn write_prompts(made: &Made, folder: &Path) -> Result<(), Failure> {
             .with_hint("name a folder that can be made and written")
     };
     fs::create_dir_all(folder).map_err(failed)?;
-    for prompt in prompts(review) {
+    let (_stop, cancel) = Cancel::new();
+    for prompt in Panel::new(review, cancel).prompts() {
         let mut page = String::new();
         for text in &prompt.request.system {
             // Writing to a string cannot fail.

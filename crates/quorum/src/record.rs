@@ -71,11 +71,14 @@ impl Recorder {
         self.root.as_deref()
     }
 
-    /// `plan` without the agents that ended before the run was resumed.
-    pub(crate) fn left_of(&self, plan: &Plan) -> Plan {
+    /// `plan` without the agents that ended before the run was resumed. Those that talk about each
+    /// other's findings end `together`: what they were told must be the same again.
+    pub(crate) fn left_of(&self, plan: &Plan, together: bool) -> Plan {
         let mut left = plan.clone();
         if let Some(run) = &self.run {
-            left.agents.retain(|agent| run.before().finished(&agent.name).is_none());
+            let unfinished = |agent: &PlannedAgent| run.before().finished(&agent.name).is_none();
+            let any = plan.agents.iter().any(unfinished);
+            left.agents.retain(|agent| unfinished(agent) || (together && any));
         }
         left
     }

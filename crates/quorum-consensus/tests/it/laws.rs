@@ -238,6 +238,7 @@ fn add_noise(review: &mut Review, noise: &[(usize, usize, u64, usize, u8)]) {
             stance: stance[usize::from(reaction)],
             evidence: (line % 2 == 0).then(|| "line".to_owned()),
             severity: Some(Severity::WORST_FIRST[severity]),
+            reason: None,
         });
         review.outcomes[agent % count].findings.push(found);
     }

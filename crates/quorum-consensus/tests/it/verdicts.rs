@@ -5,6 +5,7 @@ use quorum_model::coverage::CoverageState;
 use quorum_model::outcome::OutcomeStatus;
 use quorum_model::plan::Protocol;
 use quorum_model::result::{GateResult, GateStatus, SopResult, SopSeverity, SopStatus};
+use quorum_model::scope::ScopeKind;
 use quorum_model::severity::Severity;
 use quorum_model::verdict::{AgentVerdict, Verdict};
 
@@ -129,9 +130,14 @@ fn a_file_that_nobody_saw_leaves_the_review_incomplete() {
 
 #[test]
 fn a_gap_names_the_command_that_closes_it() {
-    let result = two().skips("security-reviewer", "b.go").decide();
+    let mut review = two().skips("security-reviewer", "b.go");
+    let result = review.decide();
     assert_eq!(result.verdict, Verdict::Approved, "the other agent saw it");
-    assert_eq!(result.coverage.gaps[0].command, "quorum review b.go --agents security");
+    let command = &result.coverage.gaps[0].command;
+    assert!(command.starts_with("quorum review b.go --agents security --provider openai"));
+    review.plan.scope.kind = ScopeKind::Commit;
+    review.plan.scope.head = Some("c0ffee".to_owned());
+    assert!(review.decide().coverage.gaps[0].command.contains(" --commit c0ffee"));
     let row = &result.coverage.files[1];
     assert_eq!(row.agents["security-reviewer"], CoverageState::Skipped);
     assert_eq!(result.execution.agents[0].coverage_percent(), 50);

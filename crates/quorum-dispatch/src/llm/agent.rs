@@ -120,11 +120,17 @@ impl Worker<'_> {
         let ended = match end {
             End::Done => {
                 tally.cover(&shown);
+                if let Some(path) = session.missed_canary() {
+                    let cause = format!(
+                        "it did not report a defect that was planted in its copy of {path}"
+                    );
+                    tally.cut_short = Some((CutoffReason::Canary, cause));
+                }
                 (!left.is_empty()).then_some(BranchState::Cut)
             }
             End::CutShort(reason, cause) => {
                 tally.cover(&shown);
-                tally.cut_short = Some((reason, cause));
+                tally.cut_short.get_or_insert((reason, cause));
                 Some(BranchState::Cut)
             }
             End::Lost(reason, cause) => {
@@ -201,12 +207,9 @@ impl Worker<'_> {
             tally.add_finding(finding.clone());
         }
         let covered_nothing = tally.covered.is_empty() && !tally.missed.is_empty();
-        let worst = tally.missed.iter().max_by_key(|missed| weight(missed.reason));
-        let (reason, error) = match (worst, &tally.cut_short) {
-            (Some(missed), _) => (Some(missed.reason), Some(missed.cause.clone())),
-            (None, Some((reason, cause))) => (Some(*reason), Some(cause.clone())),
-            (None, None) => (None, None),
-        };
+        let missed = tally.missed.iter().map(|missed| (missed.reason, missed.cause.clone()));
+        let worst = missed.chain(tally.cut_short.clone()).max_by_key(|(reason, _)| weight(*reason));
+        let (reason, error) = worst.unzip();
         let failed = covered_nothing && reason != Some(CutoffReason::Budget);
         let status = match reason {
             None => OutcomeStatus::Completed,
@@ -334,14 +337,16 @@ fn distinct(patterns: Vec<Pattern>) -> Vec<Pattern> {
     kept
 }
 
-/// A failure says more than a limit, and an interruption more than either.
+/// A failure says more than a limit, a missed defect more than that, and an interruption more than
+/// all of them.
 fn weight(reason: CutoffReason) -> u8 {
     match reason {
         CutoffReason::Budget => 0,
         CutoffReason::Ceiling => 1,
         CutoffReason::Timeout => 2,
         CutoffReason::Error => 3,
-        CutoffReason::Interrupt => 4,
+        CutoffReason::Canary => 4,
+        CutoffReason::Interrupt => 5,
     }
 }
 

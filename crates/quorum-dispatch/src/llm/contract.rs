@@ -128,7 +128,7 @@ pub(crate) fn schema(categories: &[String]) -> Schema {
     Schema { name: "review".to_owned(), schema }
 }
 
-fn finding_schema(categories: &[String]) -> Value {
+pub(crate) fn finding_schema(categories: &[String]) -> Value {
     let text = json!({ "type": "string" });
     let category = if categories.is_empty() {
         text.clone()
@@ -168,7 +168,7 @@ fn done_schema() -> Value {
 }
 
 /// A closed object with all of its properties required, as strict servers want it.
-fn object(properties: &Value) -> Value {
+pub(crate) fn object(properties: &Value) -> Value {
     let mut schema = json!({ "type": "object", "properties": properties });
     close(&mut schema);
     schema
@@ -235,14 +235,7 @@ pub(crate) fn finding(value: &Value) -> Result<Reported, String> {
         return Err("it is not an object".to_owned());
     }
     let required = |name: &str| text(value, name).ok_or(format!("`{name}` is missing"));
-    let severity = required("severity")?;
-    let severity = match severity.to_uppercase().as_str() {
-        "CRITICAL" => Severity::Critical,
-        "HIGH" => Severity::High,
-        "MEDIUM" => Severity::Medium,
-        "LOW" => Severity::Low,
-        _ => return Err(format!("`{severity}` is none of CRITICAL, HIGH, MEDIUM, LOW")),
-    };
+    let severity = severity(&required("severity")?)?;
     let (file, line) = place(value).ok_or("`file` is missing")?;
     let cause = text(value, "cause_file").zip(text(value, "cause_quote"));
     Ok(Reported {
@@ -262,6 +255,17 @@ pub(crate) fn finding(value: &Value) -> Result<Reported, String> {
     })
 }
 
+/// Reads a severity, however it is written.
+pub(crate) fn severity(word: &str) -> Result<Severity, String> {
+    match word.to_uppercase().as_str() {
+        "CRITICAL" => Ok(Severity::Critical),
+        "HIGH" => Ok(Severity::High),
+        "MEDIUM" => Ok(Severity::Medium),
+        "LOW" => Ok(Severity::Low),
+        _ => Err(format!("`{word}` is none of CRITICAL, HIGH, MEDIUM, LOW")),
+    }
+}
+
 fn place(value: &Value) -> Option<(String, Option<u64>)> {
     if let Some(file) = text(value, "file") {
         let line = value.get("line");
@@ -279,7 +283,7 @@ fn place(value: &Value) -> Option<(String, Option<u64>)> {
 }
 
 /// A text that says something, not longer than anybody reads.
-fn text(value: &Value, name: &str) -> Option<String> {
+pub(crate) fn text(value: &Value, name: &str) -> Option<String> {
     let text = value.get(name)?.as_str()?.trim_matches(['\n', '\r']);
     if text.trim().is_empty() {
         return None;

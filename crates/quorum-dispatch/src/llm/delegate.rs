@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::contract;
 use super::desk::{Cancel, LlmReview};
 use super::ground::Ground;
-use super::run::{desk, report_attempts, workers};
+use super::run::{Panel, report_attempts, workers};
 use super::scrub;
 use super::session::{Session, Worker};
 use super::shown::Library;
@@ -54,8 +54,8 @@ pub struct Closing<'a> {
 /// The briefs of all agents of the plan that have an engine, by agent and wave.
 pub fn briefs(review: LlmReview<'_>) -> Vec<Brief> {
     let (_stop, cancel) = Cancel::new();
-    let library = Library::new(review.material, review.redactor);
-    let desk = desk(review, &library, true, cancel);
+    let panel = Panel::new(LlmReview { complete: true, ..review }, cancel);
+    let desk = panel.desk();
     let mut briefs = Vec::new();
     for worker in workers(&desk) {
         for (wave, shards) in waves(&worker) {
@@ -199,8 +199,8 @@ pub struct Part {
 /// what it found stands, and what it was to read is not covered.
 pub fn outcomes(review: LlmReview<'_>, parts: &[Part]) -> Vec<AgentOutcome> {
     let (_stop, cancel) = Cancel::new();
-    let library = Library::new(review.material, review.redactor);
-    let desk = desk(review, &library, true, cancel);
+    let panel = Panel::new(LlmReview { complete: true, ..review }, cancel);
+    let desk = panel.desk();
     let mut outcomes = Vec::new();
     for worker in workers(&desk) {
         let mut tally = Tally::default();

@@ -56,6 +56,8 @@ pub struct LlmReview<'a> {
     pub limits: Limits,
     /// Follow up on what the budget left out.
     pub complete: bool,
+    /// Plant a defect in what is shown, and take nobody's silence for a review who misses it.
+    pub canary: bool,
     /// Where everything is recorded.
     pub journal: &'a dyn Journal,
     /// Who is told how it goes.
@@ -222,10 +224,10 @@ pub(crate) struct Desk<'a> {
     pub(crate) review: LlmReview<'a>,
     pub(crate) library: &'a Library<'a>,
     pub(crate) ground: Ground<'a>,
-    pub(crate) prompts: Prompts,
-    pub(crate) ledger: Ledger,
-    pub(crate) branches: Branches,
-    pub(crate) cancel: Cancel,
+    pub(crate) prompts: &'a Prompts,
+    pub(crate) ledger: &'a Ledger,
+    pub(crate) branches: &'a Branches,
+    pub(crate) cancel: &'a Cancel,
 }
 
 impl Desk<'_> {

@@ -114,6 +114,32 @@ impl<'a> Ground<'a> {
         })
     }
 
+    /// The code that `quote` is, where it stands in a file under review at or near `line`.
+    pub(crate) fn quoted(&self, file: &str, quote: &str, line: u64) -> Option<String> {
+        if !significant(quote) {
+            return None;
+        }
+        let (path, lines) = self.in_scope(file, quote, Some(line)).ok()?;
+        self.evidence(&path, lines)
+    }
+
+    /// The code that `quote` is, wherever it stands in a file of the repository.
+    pub(crate) fn anywhere(&self, file: &str, quote: &str) -> Option<String> {
+        if !significant(quote) {
+            return None;
+        }
+        let path = self.path(file);
+        let changed = self.library.changed(path);
+        let place = |text: &Shown| {
+            let lines = *occurrences(text, quote).first()?;
+            Some(evidence_of(text, lines))
+        };
+        match changed.as_ref().and_then(|file| file.head.as_ref()) {
+            Some(head) => place(head),
+            None => place(self.library.around(path)?.as_ref()),
+        }
+    }
+
     fn anchor(
         &self,
         reported: &Reported,

@@ -74,6 +74,8 @@ impl Prompts {
             ("repair", include_str!("../../prompts/repair.md")),
             ("sops", include_str!("../../prompts/sops.md")),
             ("context", include_str!("../../prompts/context.md")),
+            ("exchange", include_str!("../../prompts/exchange.md")),
+            ("verify", include_str!("../../prompts/verify.md")),
         ];
         for (name, source) in templates {
             // A template that does not parse is found by the tests, which render all of them.
@@ -176,6 +178,16 @@ impl Prompts {
         self.render("context", context! { context => self.fenced("context=\"around\"", text) })
     }
 
+    /// What others found, and what is asked about it.
+    pub(crate) fn exchange(&self, claims: &str, ballot: bool) -> String {
+        self.render("exchange", context! { claims => claims, ballot => ballot })
+    }
+
+    /// Findings to be refuted.
+    pub(crate) fn verify(&self, claims: &str) -> String {
+        self.render("verify", context! { claims => claims })
+    }
+
     /// `text` between fences that it cannot forge.
     pub(crate) fn fenced(&self, attributes: &str, text: &str) -> String {
         let nonce = &self.nonce;
@@ -184,13 +196,15 @@ impl Prompts {
         format!("<file-{nonce} {attributes}>\n{}\n</file-{nonce}>", text.trim_end_matches('\n'))
     }
 
-    /// One file's units, in fences. Absent where nothing of the file may be shown.
+    /// One file's units, and what is `planted` after them, in fences. Absent where nothing of the
+    /// file may be shown.
     pub(crate) fn file(
         &self,
         entry: &FileEntry,
         library: &Library<'_>,
         all: &[&Unit],
         wanted: &[&Unit],
+        planted: &str,
     ) -> Option<String> {
         let mut text = String::new();
         let named_only = wanted.iter().all(|unit| unit.kind == quorum_model::unit::UnitKind::Name);
@@ -204,14 +218,18 @@ impl Prompts {
                 }
             }
         }
+        text.push_str(planted);
         Some(self.fenced(&attributes(entry), &text))
     }
 }
 
+/// A name is a stranger's too: quoted as JSON, it stays within its quotes.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::to_string(&visible(text)).unwrap_or_default()
+}
+
 /// What is known of a file, as a tag carries it.
 fn attributes(entry: &FileEntry) -> String {
-    // A name is a stranger's too: quoted as JSON, it stays within its quotes.
-    let quoted = |text: &str| serde_json::to_string(&visible(text)).unwrap_or_default();
     let mut attributes = format!("path={}", quoted(&entry.path));
     // Writing to a string cannot fail.
     let change = match entry.change {
@@ -276,6 +294,10 @@ mod tests {
             prompts.task(&testing::empty_plan(), &shard, (1, 2), &[sop], &["look".to_owned()]);
         assert!(task.contains("part 1 of 2") && task.contains("Wrap them."), "{task}");
         assert!(task.contains("- look"), "{task}");
+        let ballot = prompts.exchange("CLAIMS", true);
+        assert!(ballot.contains("CLAIMS") && !ballot.contains("withdraw"), "{ballot}");
+        assert!(prompts.exchange("CLAIMS", false).contains("`withdraw`"));
+        assert!(prompts.verify("CLAIMS").contains("CLAIMS"));
     }
 
     #[test]

@@ -49,7 +49,10 @@ impl Tally {
         }
         self.covered.extend(other.covered);
         self.missed.extend(other.missed);
-        self.cut_short = self.cut_short.take().or(other.cut_short);
+        let canary = |cut: &(CutoffReason, String)| cut.0 == CutoffReason::Canary;
+        if self.cut_short.is_none() || other.cut_short.as_ref().is_some_and(canary) {
+            self.cut_short = other.cut_short.or(self.cut_short.take());
+        }
         for (reason, count) in other.rejected {
             *self.rejected.entry(reason).or_default() += count;
         }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use quorum_dispatch::llm::{
-    AgentEngine, Briefing, Cancel, Changed, Journal, LlmReview, Material, Recording, Redactor,
-    Style, Unobserved, run,
+    AgentEngine, Briefing, Cancel, Changed, Journal, LlmReview, Material, Panel, Recording,
+    Redactor, Style, Unobserved,
 };
 use quorum_index::Counter;
 use quorum_llm::{Client, ClientSettings, Endpoint, Timeouts, connect};
@@ -26,6 +26,7 @@ use serde_json::{Value, json};
 
 /// A change of added files with one marked line each, and how it is reviewed.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub(crate) struct Bench {
     pub(crate) files: usize,
     pub(crate) lines: usize,
@@ -33,6 +34,7 @@ pub(crate) struct Bench {
     pub(crate) shards: usize,
     pub(crate) waves: bool,
     pub(crate) complete: bool,
+    pub(crate) canary: bool,
     pub(crate) budget: u64,
     pub(crate) ceiling_tokens: u64,
     pub(crate) style: Style,
@@ -56,6 +58,7 @@ impl Bench {
             shards: 1,
             waves: false,
             complete: false,
+            canary: false,
             budget: 30_000,
             ceiling_tokens: 2_000_000,
             style: Style::Tools,
@@ -218,10 +221,12 @@ impl Bench {
             thresholds: Thresholds::default(),
             limits: Limits::default(),
             complete: self.complete,
+            canary: self.canary,
             journal,
             observer: &Unobserved,
         };
         let (stop, cancel) = Cancel::new();
+        let panel = Panel::new(review, cancel);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.expect("it can be built");
         runtime.block_on(async {
@@ -236,7 +241,7 @@ impl Bench {
                 std::future::pending::<()>().await;
             };
             tokio::select! {
-                outcomes = run(review, cancel) => outcomes,
+                outcomes = panel.review() => outcomes,
                 () = stopping => unreachable!(),
             }
         })

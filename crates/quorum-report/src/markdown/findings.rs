@@ -119,6 +119,10 @@ fn facts(report: &Report<'_>, finding: &Finding) -> String {
             facts.push(format!("{label} {}", prose(&titles.join(", "), 300)));
         }
     }
+    if let Some(refutation) = &finding.refutation {
+        let by = prose(report.title(&refutation.by), 100);
+        facts.push(format!("refuted by {by}: {}", prose(&refutation.reason, 300)));
+    }
     if let Some(effort) = finding.effort {
         facts.push(format!("fix takes {}", text::effort(effort)));
     }

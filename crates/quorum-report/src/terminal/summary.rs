@@ -87,6 +87,7 @@ fn why(agent: &AgentExecution) -> &'static str {
         Some(CutoffReason::Timeout) => "ran out of time",
         Some(CutoffReason::Interrupt) => "was interrupted",
         Some(CutoffReason::Error) => "was cut off by an error",
+        Some(CutoffReason::Canary) => "missed a planted defect",
         None => "was not shown everything",
     }
 }

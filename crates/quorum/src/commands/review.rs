@@ -5,7 +5,8 @@ use std::path::Path;
 
 use indicatif::ProgressBar;
 use jiff::Timestamp;
-use quorum_consensus::{Input, Policy, decide, messages};
+use quorum_consensus::{Input, Policy, blocking, decide, messages};
+use quorum_dispatch::llm::Said;
 use quorum_dispatch::{BUILTIN, Reviewed, react};
 use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::AgentOutcome;
@@ -20,7 +21,7 @@ use crate::commands::plan::{self, Made};
 use crate::decided_by::DecidedBy;
 use crate::failure::Failure;
 use crate::gather::Purpose;
-use crate::models::{self, Engines};
+use crate::models::{self, Engines, Table};
 use crate::record::{Recorder, UNRECORDED};
 use crate::request::Request;
 use crate::workspace::Workspace;
@@ -30,6 +31,10 @@ pub(super) fn run(cli: &Cli, arguments: &ReviewArgs) -> Result<u8, Failure> {
     refuse_unknown(&arguments.run)?;
     let made = plan::make(cli, &arguments.scope, &arguments.run, Purpose::Review)?;
     let engines = models::engines(&made.plan, &made.workspace)?;
+    if arguments.run.verify && engines.is_empty() {
+        return Err(Failure::new("a second look needs a model, and none is set")
+            .with_hint("name one with `--provider`, or leave `--verify` out"));
+    }
     let request = Request::of_process();
     let recorder = Recorder::start(&made.workspace, &made.plan, request.as_ref())?;
     let ReviewArgs { run, output, live, .. } = arguments;
@@ -69,11 +74,9 @@ impl Asked<'_> {
 
 /// What is asked for and cannot be done is not passed over: a verdict would seem to rest on it.
 fn refuse_unknown(arguments: &RunArgs) -> Result<(), Failure> {
-    for (asked, flag) in [(arguments.gates, "--gates"), (arguments.verify, "--verify")] {
-        if asked {
-            return Err(Failure::new(format!("this version cannot do what `{flag}` asks for"))
-                .with_hint(format!("leave `{flag}` out")));
-        }
+    if arguments.gates {
+        return Err(Failure::new("this version cannot do what `--gates` asks for")
+            .with_hint("leave `--gates` out"));
     }
     Ok(())
 }
@@ -123,7 +126,9 @@ pub(crate) fn perform(
     let Made { plan, workspace, files } = made;
     let bar = &how.bar;
     bar.set_message("Reviewing");
-    let left = recorder.left_of(plan);
+    let asked = plan.protocol.requirements();
+    let together = asked.exchange || asked.ballot || workspace.loaded.config.verify;
+    let left = recorder.left_of(plan, together);
     recorder.begun(left.agents.iter().filter(|agent| agent.engine == BUILTIN))?;
     let (by_rules, beside) = if left.agents.is_empty() {
         (Reviewed::default(), BTreeMap::new())
@@ -136,19 +141,27 @@ pub(crate) fn perform(
     if (how.stop)() {
         return Ok(Performed::Stopped(outcomes));
     }
+    let hints = &by_rules.hints;
     if left.agents.iter().any(|agent| agent.engine != BUILTIN) {
-        let mut reviewed =
-            models::review(cli, &left, made, (engines, how.stop), recorder, &beside)?;
-        for outcome in &mut reviewed.outcomes {
-            // What a check found is violated, whatever a model says.
-            outcome.sops.extend(by_rules.violated.get(&outcome.agent).cloned().unwrap_or_default());
-        }
-        outcomes.extend(reviewed.outcomes);
-        if reviewed.interrupted {
+        let with = (engines, &beside, how.stop);
+        let stopped = models::convene(cli, &left, made, recorder, with, |table| {
+            let mut reviewed = table.review();
+            for outcome in &mut reviewed {
+                // What a check found is violated, whatever a model says.
+                let violated = by_rules.violated.get(&outcome.agent);
+                outcome.sops.extend(violated.cloned().unwrap_or_default());
+            }
+            outcomes.extend(reviewed);
+            confer(recorder.id(), plan, workspace, &mut outcomes, hints, Some(table))?;
+            verify(recorder.id(), made, &mut outcomes, arguments, table)?;
+            Ok(table.is_interrupted())
+        })?;
+        if stopped {
             return Ok(Performed::Stopped(outcomes));
         }
+    } else {
+        confer(recorder.id(), plan, workspace, &mut outcomes, hints, None)?;
     }
-    confer(recorder.id(), plan, workspace, &mut outcomes, &by_rules.hints)?;
     let result = end(recorder, plan, workspace, outcomes, arguments)?;
     Ok(Performed::Decided(Box::new(result)))
 }
@@ -252,22 +265,24 @@ fn confer(
     workspace: &Workspace,
     outcomes: &mut [AgentOutcome],
     hints: &BTreeMap<String, Vec<AgentFinding>>,
+    table: Option<&Table<'_>>,
 ) -> Result<(), Failure> {
     let asked = plan.protocol.requirements();
-    if !asked.exchange && !asked.ballot {
+    if !asked.exchange && !asked.ballot || table.is_some_and(Table::is_interrupted) {
         return Ok(());
     }
     let agents = DecidedBy::of(workspace).agents;
     let policy = Policy { protocol: plan.protocol, ..Policy::default() };
     let input = Input { run, plan, agents: &agents, outcomes, gates: &[], policy };
     let mut reactions = Vec::new();
+    let mut told_to_models = BTreeMap::new();
     for outcome in &*outcomes {
-        // A model reacts in a call of its own.
+        let told = messages(&input, &outcome.agent)?;
         if outcome.engine != BUILTIN {
-            reactions.push(outcome.reactions.clone());
+            told_to_models.insert(outcome.agent.clone(), told);
+            reactions.push(Vec::new());
             continue;
         }
-        let told = messages(&input, &outcome.agent)?;
         let own = hints.get(&outcome.agent).map(Vec::as_slice).unwrap_or_default();
         let agent = agents.iter().find(|agent| agent.name == outcome.agent);
         reactions.push(agent.map(|agent| react(agent, &told, outcomes, own)).unwrap_or_default());
@@ -275,7 +290,39 @@ fn confer(
     for (outcome, reactions) in outcomes.iter_mut().zip(reactions) {
         outcome.reactions = reactions;
     }
+    if let Some(table) = table {
+        join(outcomes, table.confer(&told_to_models));
+    }
     Ok(())
+}
+
+/// Has what blocks the change looked at a second time, where the user wants that.
+fn verify(
+    run: &str,
+    made: &Made,
+    outcomes: &mut [AgentOutcome],
+    arguments: &RunArgs,
+    table: &Table<'_>,
+) -> Result<(), Failure> {
+    let Made { plan, workspace, .. } = made;
+    if !workspace.loaded.config.verify || table.is_interrupted() {
+        return Ok(());
+    }
+    let decided_by = DecidedBy::of(workspace);
+    let policy = decided_by.policy(plan.protocol, arguments.ignore_vetos.clone())?;
+    let input = Input { run, plan, agents: &decided_by.agents, outcomes, gates: &[], policy };
+    let findings = blocking(&input)?;
+    join(outcomes, table.verify(&findings));
+    Ok(())
+}
+
+/// Adds what agents said later to what they returned.
+fn join(outcomes: &mut [AgentOutcome], said: Vec<Said>) {
+    for said in said {
+        if let Some(outcome) = outcomes.iter_mut().find(|outcome| outcome.agent == said.agent) {
+            said.join(outcome);
+        }
+    }
 }
 
 /// The verdict, from what the agents returned.

@@ -91,6 +91,8 @@ impl Ready {
             thresholds: settings::for_plan(config)?.thresholds,
             limits: config.limits,
             complete: true,
+            // What is planted is planted for models.
+            canary: false,
             journal: &NoJournal,
             observer: &Unobserved,
         }))

@@ -11,6 +11,7 @@ mod eval;
 mod index;
 mod ledger;
 mod mcp;
+mod models;
 mod plan;
 mod pull_request;
 mod report;

@@ -81,25 +81,29 @@ impl Sandbox {
     }
 
     /// Runs quorum with changes to its environment or input.
-    #[expect(clippy::disallowed_methods, reason = "the binary under test")]
     pub(crate) fn quorum_with(
         &self,
         arguments: &[&str],
         change: impl FnOnce(&mut Command),
     ) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_quorum"));
-        command.args(arguments);
-        self.surround(&mut command);
+        let mut command = self.command(arguments);
         change(&mut command);
         command.output().expect("quorum runs")
     }
 
-    /// Runs quorum and kills it after a while, unless it ends before.
+    /// Quorum, ready to be started.
     #[expect(clippy::disallowed_methods, reason = "the binary under test")]
-    pub(crate) fn kill_quorum(&self, arguments: &[&str], after: std::time::Duration) {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_quorum"));
-        command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args(arguments);
         self.surround(&mut command);
+        command
+    }
+
+    /// Runs quorum and kills it after a while, unless it ends before.
+    pub(crate) fn kill_quorum(&self, arguments: &[&str], after: std::time::Duration) {
+        let mut command = self.command(arguments);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().expect("quorum runs");
         std::thread::sleep(after);
         child.kill().expect("it is ours");
