@@ -204,7 +204,13 @@ mod tests {
         let Assembled { manifest, text } = assemble(request, count);
         let kinds: Vec<&str> = manifest.included.iter().map(|item| item.kind.as_str()).collect();
         assert_eq!(kinds, ["sop", "decision", "summary", "test", "convention"]);
-        insta::assert_snapshot!(text);
+        assert_eq!(
+            text,
+            "## Decided before\n### memory m-1\nline\n\
+             ## What files declare\n### a.go\nline\n\
+             ## Tests that there are\n### a_test.go\nline\n\
+             ## How the team writes code\n### AGENTS.md\nline\n"
+        );
     }
 
     #[test]

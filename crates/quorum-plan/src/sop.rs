@@ -151,6 +151,7 @@ struct FrontMatter {
     check: Vec<CheckForm>,
     /// What else there is.
     #[serde(flatten)]
+    #[expect(clippy::zero_sized_map_values, reason = "serde flattens into maps alone")]
     others: BTreeMap<String, serde::de::IgnoredAny>,
 }
 

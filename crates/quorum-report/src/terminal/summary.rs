@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use quorum_model::report::CutoffReason;
-use quorum_model::result::{AgentExecution, GateStatus, ReviewResult, SopSeverity, SopStatus};
+use quorum_model::result::{AgentExecution, GateStatus, ReviewResult, SopStatus};
 use quorum_model::verdict::{AgentVerdict, Verdict};
 
 use super::table::{self, Align, Cell};
@@ -175,32 +175,21 @@ pub(super) fn write_footer(page: &mut Page, result: &ReviewResult, full_report: 
     }
 }
 
-/// The standing orders that are not kept, or that nobody answered for, and how many are.
+/// How many standing orders are kept, and which are not; evidence is among the reasons and the notes.
 fn sops(page: &mut Page, result: &ReviewResult) {
-    let mut kept = 0;
-    let mut unknown = Vec::new();
-    for sop in &result.sops {
-        match sop.status {
-            SopStatus::Violated => {
-                let severity = match sop.severity {
-                    SopSeverity::Error => "error",
-                    SopSeverity::Warning => "warning",
-                    SopSeverity::Info => "info",
-                };
-                let style = if sop.severity == SopSeverity::Error { BAD } else { WARN };
-                let name = page.paint(style, &text::line(&sop.sop, 60, page.ellipsis()));
-                page.line(&format!("SOP {name} is violated ({severity}):"));
-                page.paragraph("  ", &sop.evidence, REASON_LINES);
-            }
-            SopStatus::NotReviewed => unknown.push(format!("{} not reviewed", sop.sop)),
-            SopStatus::NotChecked => unknown.push(format!("{} not checked", sop.sop)),
-            SopStatus::Passed => kept += 1,
-            SopStatus::NotApplicable => {}
-        }
-    }
-    if kept > 0 || !unknown.is_empty() {
-        let kept = (kept > 0).then(|| format!("{kept} kept"));
-        let all: Vec<String> = kept.into_iter().chain(unknown).collect();
+    let kept = result.sops.iter().filter(|sop| sop.status == SopStatus::Passed).count();
+    let others = result.sops.iter().filter_map(|sop| {
+        let how = match sop.status {
+            SopStatus::Violated => "violated",
+            SopStatus::NotReviewed => "not reviewed",
+            SopStatus::NotChecked => "not checked",
+            SopStatus::Passed | SopStatus::NotApplicable => return None,
+        };
+        Some(format!("{} {how}", sop.sop))
+    });
+    let all: Vec<String> =
+        (kept > 0).then(|| format!("{kept} kept")).into_iter().chain(others).collect();
+    if !all.is_empty() {
         page.paragraph("SOPs: ", &all.join(", "), REASON_LINES);
     }
 }
