@@ -95,7 +95,7 @@ struct Listening {
 impl Listening {
     fn start(quorum: &Path, repository: &Path) -> Result<Self> {
         let mut server = command(&text(quorum));
-        server.args(["mcp", "--http", "127.0.0.1:0"]).env("QUORUM_MCP_TOKEN", TOKEN);
+        server.args(["mcp", "--http", "127.0.0.1:0"]).env("MCP_SERVER_TOKEN", TOKEN);
         server.current_dir(repository).stderr(Stdio::piped());
         let mut child = server.spawn().context("starting the server")?;
         let notices = child.stderr.take().context("it says where it listens")?;

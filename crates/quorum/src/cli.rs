@@ -251,7 +251,7 @@ this machine alone, wants a token, and answers no page in a browser.
 
 Examples:
   quorum mcp
-  QUORUM_MCP_TOKEN=$(cat token) quorum mcp --http 127.0.0.1:8931")]
+  MCP_SERVER_TOKEN=$(cat token) quorum mcp --http 127.0.0.1:8931")]
     Mcp(McpArgs),
     /// Tell a coding assistant about Quorum in this repository: shows the files, `--yes` writes them
     Setup(SetupArgs),

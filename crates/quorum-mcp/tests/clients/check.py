@@ -6,13 +6,15 @@ import sys
 
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 
 QUORUM, REPOSITORY, CALLS, URL, TOKEN = sys.argv[1:6]
 
 
 async def check(session: ClientSession, where: str) -> None:
     server = await session.initialize()
-    assert server.serverInfo.name == "quorum", server
+    assert server.server_info.name == "quorum", server
     tools = {tool.name for tool in (await session.list_tools()).tools}
     with open(CALLS, encoding="utf-8") as file:
         calls = json.load(file)
@@ -21,18 +23,18 @@ async def check(session: ClientSession, where: str) -> None:
         result = await session.call_tool(name, arguments)
         text = result.content[0].text
         if wanted:
-            assert result.isError and wanted[0] in text, (name, text)
+            assert result.is_error and wanted[0] in text, (name, text)
         else:
-            assert not result.isError, (name, text)
+            assert not result.is_error, (name, text)
     try:
         answer = await session.call_tool("no_such_tool", {})
-        assert answer.isError, answer
+        assert answer.is_error, answer
     except Exception as error:
         assert "unknown tool" in str(error), error
     # Many at once, and one that nobody waits for.
     many = [session.call_tool("repository_map", {}) for _ in range(10)]
     waiting = asyncio.create_task(session.call_tool("review", {"scope": "uncommitted", "wait": 100}))
-    assert all(not one.isError for one in await asyncio.gather(*many))
+    assert all(not one.is_error for one in await asyncio.gather(*many))
     waiting.cancel()
     resources = (await session.list_resources()).resources
     read = await session.read_resource(resources[0].uri)
@@ -50,16 +52,8 @@ async def over_stdio() -> None:
 
 
 async def over_http() -> None:
-    headers = {"Authorization": f"Bearer {TOKEN}"}
-    try:
-        from mcp.client.streamable_http import streamablehttp_client as connect
-
-        transport = connect(URL, headers=headers)
-    except ImportError:
-        import httpx
-        from mcp.client.streamable_http import streamable_http_client
-
-        transport = streamable_http_client(URL, http_client=httpx.AsyncClient(headers=headers))
+    client = create_mcp_http_client(headers={"Authorization": f"Bearer {TOKEN}"})
+    transport = streamable_http_client(URL, http_client=client)
     async with transport as streams, ClientSession(streams[0], streams[1]) as session:
         await check(session, "HTTP")
 

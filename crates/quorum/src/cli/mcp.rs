@@ -13,7 +13,7 @@ pub(crate) struct McpArgs {
     /// Serve streamable HTTP at /mcp on this address of this machine, such as 127.0.0.1:8931
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) http: Option<SocketAddr>,
-    /// The file with the token that requests must bring [default: `QUORUM_MCP_TOKEN`, else a new one,
+    /// The file with the token that requests must bring [default: `MCP_SERVER_TOKEN`, else a new one,
     /// which is printed]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,

@@ -13,7 +13,7 @@ use crate::serving::Program;
 use crate::{output, workspace};
 
 /// The variable that may hold the token.
-const TOKEN: &str = "QUORUM_MCP_TOKEN";
+const TOKEN: &str = "MCP_SERVER_TOKEN";
 
 pub(super) fn run(cli: &Cli, arguments: &McpArgs) -> Result<u8, Failure> {
     let server = Server::new(Arc::new(Program::default()), roots(cli, arguments)?);
