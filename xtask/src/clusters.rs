@@ -4,6 +4,11 @@
 //! The file maps a pull request to tools, and a tool to `true_positives` (`matched_candidate`,
 //! `golden_comment`), `false_positives` (`candidate`) and `false_negatives` (`golden_comment`), as
 //! withmartian/code-review-benchmark publishes it.
+//!
+//! A cluster is right when most of its members match one known issue. Where exactly half of them do,
+//! the figures are given for each reading. Plain TF-IDF with single link reaches 0.48 for two of six
+//! and 0.36 for everything, the figures that this is usually compared with, where half is right; it
+//! reaches 0.45 and 0.34 where half is wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -2,7 +2,9 @@
 
 #![expect(clippy::print_stdout, reason = "a developer's tool talks to the terminal")]
 
+mod clients;
 mod clusters;
+mod local_model;
 mod readers;
 
 mod ctags;
@@ -24,16 +26,22 @@ cargo xtask <chore>
   lint            check the format and the lints, as CI does
   schemas         write schemas/ anew from the types
   context         measure what an orchestrator reads of a review, against what is on disk
-  kills [N]       kill N scripted runs and a tenth as many reviews (default 1000), and resume them
+  laws            decide every combination of four reviewers in every order, under every protocol
+  kills [N]       kill N scripted runs, and a tenth as many reviews by rules and by models (default
+                  1000), and resume them
+  dispatch        what a review by models costs beside the models, with an optimised build
   readers         read sample reports with other programs' readers; needs python3 and npm
   browser         drive sample reports in Chromium; needs python3, and Chromium or apt-get
                   (both say so and go on where they cannot be set up; `--required` makes that an error)
+  clients         call the MCP server with the official Python and TypeScript clients and the inspector
+  plugin          write plugin/ anew from the roster
   ctags REPO…     compare symbols with those of universal-ctags; at least 95 % must agree
   retrieval [--model DIR] REPO…
                   how often search finds a function by its comment; 60 % in the first ten are wanted
   bench [ARGS…]   run the benchmarks; ARGS go to `cargo bench`
   clusters FILE   how well agreement finds known issues, on labelled comments of review tools
   fuzz [SECONDS]  run every fuzz target for that long (default 60); needs nightly and cargo-fuzz
+  local-model     review a small change with a real model on loopback; downloads 150 MB the first time
 ";
 
 fn main() -> Result<()> {
@@ -50,12 +58,47 @@ fn main() -> Result<()> {
             ["test", "-q", "-p", "quorum", "--test", "it", "context::", "--", "--nocapture"],
             &[],
         ),
+        Some("laws") => {
+            let mut test = command(&cargo_program());
+            test.args([
+                "test",
+                "--release",
+                "-p",
+                "quorum-consensus",
+                "--test",
+                "it",
+                "laws::the_",
+            ]);
+            run(test.env("QUORUM_EVERY_ORDER", "1"))
+        }
         Some("kills") => kills(rest.first().map_or("1000", String::as_str)),
+        Some("dispatch") => cargo(
+            [
+                "test",
+                "-q",
+                "--release",
+                "-p",
+                "quorum",
+                "--test",
+                "it",
+                "models::measure",
+                "--",
+                "--ignored",
+                "--nocapture",
+            ],
+            &[],
+        ),
         Some("readers") => readers::readers(rest.iter().any(|argument| argument == "--required")),
         Some("browser") => readers::browser(rest.iter().any(|argument| argument == "--required")),
+        Some("clients") => clients::check(rest.iter().any(|argument| argument == "--required")),
+        Some("plugin") => cargo(
+            ["run", "--quiet", "--locked", "-p", "quorum", "--", "plugin"],
+            &["plugin".to_owned()],
+        ),
         Some("bench") => cargo(["bench", "--workspace"], &rest),
         Some("clusters") => clusters::measure(rest.first().context("which file?")?),
         Some("fuzz") => fuzz(rest.first().map_or("60", String::as_str)),
+        Some("local-model") => local_model::test(&root().join("target/local-model"), command, run),
         Some("help" | "--help" | "-h") | None => {
             println!("{HELP}");
             Ok(())
@@ -96,14 +139,20 @@ fn schemas() -> Result<()> {
     Ok(())
 }
 
+/// The cargo that runs this.
+fn cargo_program() -> String {
+    env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
+}
+
 /// Kills runs at random points; the tests say what must hold after that.
 fn kills(count: &str) -> Result<()> {
     let count: u32 = count.parse().context("how many?")?;
-    let suites: [(&[&str], u32); 2] = [
+    let suites: [(&[&str], u32); 3] = [
         (&["-p", "quorum-store", "--test", "kills"], count),
         (&["-p", "quorum", "--test", "it", "crashes::"], count / 10),
+        (&["-p", "quorum", "--test", "it", "models::a_killed_review"], count / 10),
     ];
-    let program = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let program = cargo_program();
     for (suite, count) in suites {
         let mut test = command(&program);
         test.args(["test", "--quiet"]).args(suite).args(["--", "--nocapture"]);
@@ -126,7 +175,7 @@ fn fuzz(seconds: &str) -> Result<()> {
 }
 
 fn cargo<const N: usize>(arguments: [&str; N], rest: &[String]) -> Result<()> {
-    let program = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let program = cargo_program();
     run(command(&program).args(arguments).args(rest))
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn browser(required: bool) -> Result<()> {
 
 /// What was set up, or a loud word on why nothing is tested: a machine without these programs can
 /// still work on everything else.
-fn ready<T>(set_up: Result<T>, required: bool) -> Result<Option<T>> {
+pub(crate) fn ready<T>(set_up: Result<T>, required: bool) -> Result<Option<T>> {
     match set_up {
         Ok(tools) => Ok(Some(tools)),
         Err(error) if required => Err(error),
@@ -58,13 +58,17 @@ fn samples() -> Result<PathBuf> {
 
 /// A Python with the packages that `tests/NAME/requirements.txt` lists.
 fn python(name: &str) -> Result<PathBuf> {
+    python_with(name, &root().join(TESTS).join(name).join("requirements.txt"))
+}
+
+/// A Python with the packages that a file lists, kept under `name`.
+pub(crate) fn python_with(name: &str, requirements: &Path) -> Result<PathBuf> {
     let environment = target("python").join(name);
     let python = environment.join("bin/python");
     if !python.is_file() {
         run(command("python3").args(["-m", "venv"]).arg(&environment))
             .context("python3 is needed")?;
     }
-    let requirements = root().join(TESTS).join(name).join("requirements.txt");
     let quiet = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"];
     run(command(&text(&python)).args(quiet).arg(requirements)).context("installing packages")?;
     Ok(python)
@@ -113,12 +117,12 @@ fn chromium() -> Result<String> {
     find().map(|path| text(&path)).context("the package has no chromium")
 }
 
-fn target(name: &str) -> PathBuf {
+pub(crate) fn target(name: &str) -> PathBuf {
     // The tools below change folders, so the path has to be absolute.
     let root = fs::canonicalize(root()).unwrap_or_else(|_| root());
     root.join("target").join(name)
 }
 
-fn text(path: &Path) -> String {
+pub(crate) fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

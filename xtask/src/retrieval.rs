@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result, bail};
 use bstr::{BStr, BString};
-use quorum_index::{Class, Counter, Embedder, Index, IndexError, Query, Tree, Update};
+use quorum_index::{Class, Counter, Embedder, Index, IndexError, Query, Sending, Tree, Update};
 use quorum_model::config::{EmbeddingsConfig, Tokenizer};
 use quorum_syntax::outline::{Reader, outline};
 use quorum_syntax::{Lang, Limits};
@@ -33,25 +33,25 @@ struct Question {
 /// Measures every repository and prints the shares.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let mut repositories = Vec::new();
-    let mut model = None;
+    let mut config = EmbeddingsConfig::default();
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            "--model" => model = Some(arguments.next().context("--model FOLDER")?.clone()),
+            "--model" => {
+                config.model_dir = Some(arguments.next().context("--model FOLDER")?.clone());
+            }
+            "--url" => config.url = Some(arguments.next().context("--url ADDRESS")?.clone()),
             other => repositories.push(PathBuf::from(other)),
         }
     }
     if repositories.is_empty() {
-        bail!("name one repository or more: cargo xtask retrieval [--model FOLDER] REPO…");
+        bail!(
+            "name one repository or more: cargo xtask retrieval [--model FOLDER | --url ADDRESS] REPO…"
+        );
     }
-    let embedder = match model {
-        Some(folder) => {
-            let config =
-                EmbeddingsConfig { model_dir: Some(folder), ..EmbeddingsConfig::default() };
-            Some(Embedder::open(&config, None)?.context("a model")?)
-        }
-        None => None,
-    };
+    // The repositories are public, and the address is the caller's.
+    let sending = Sending { key: None, redact: str::to_owned };
+    let embedder = Embedder::open(&config, Some(sending))?;
     println!(
         "{:24} {:>9} {:>9} {:>7} {:>7} {:>7} {:>9}",
         "", "questions", "chunks", "first", "ten", "fused", "p95"

@@ -6,6 +6,7 @@ use quorum_model::coverage::{Coverage, CoverageState, FileCoverage, Gap};
 use quorum_model::outcome::Covered;
 use quorum_model::plan::Plan;
 use quorum_model::report::CutoffReason;
+use quorum_model::scope::{Scope, ScopeKind};
 use quorum_model::unit::Unit;
 
 use crate::seat::Seat;
@@ -152,7 +153,8 @@ impl<'a> Covers<'a> {
                     row.lines.insert(seat.name().to_owned(), self.seats[index][path].lines.clone());
                 }
                 if matches!(state, CoverageState::Partial | CoverageState::Skipped) {
-                    coverage.gaps.push(gap(path, seat, self.unseen_by(index, path), state));
+                    let unseen = self.unseen_by(index, path);
+                    coverage.gaps.push(gap(path, seat, &plan.scope, unseen, state));
                 }
             }
             if !self.covered(path) {
@@ -260,7 +262,7 @@ fn merge(ranges: impl Iterator<Item = Lines>) -> Vec<Lines> {
     merged
 }
 
-fn gap(path: &str, seat: &Seat<'_>, unseen: &[Lines], state: CoverageState) -> Gap {
+fn gap(path: &str, seat: &Seat<'_>, scope: &Scope, unseen: &[Lines], state: CoverageState) -> Gap {
     let why = why_skipped(seat);
     let reason = match state {
         CoverageState::Partial => format!("{} not shown: {why}", describe(unseen)),
@@ -271,11 +273,45 @@ fn gap(path: &str, seat: &Seat<'_>, unseen: &[Lines], state: CoverageState) -> G
         agent: seat.name().to_owned(),
         reason: Some(reason),
         command: format!(
-            "quorum review {} --agents {}",
+            "quorum review {} --agents {}{}{}",
             shell::quote_path(path),
-            shell::quote(seat.short_name())
+            shell::quote(seat.short_name()),
+            same_scope(scope),
+            same_engine(seat)
         ),
     }
+}
+
+/// The flags that name the same change again. Where there are none for it, the file as a whole is
+/// reviewed, which is more.
+fn same_scope(scope: &Scope) -> String {
+    let revision = |revision: &Option<String>| revision.clone().unwrap_or_default();
+    match scope.kind {
+        ScopeKind::Worktree => " --staged --unstaged --untracked".to_owned(),
+        ScopeKind::Staged => " --staged".to_owned(),
+        ScopeKind::Unstaged => " --unstaged".to_owned(),
+        ScopeKind::Untracked => " --untracked".to_owned(),
+        ScopeKind::Commit => format!(" --commit {}", shell::quote(&revision(&scope.head))),
+        ScopeKind::Range => {
+            let range = format!("{}..{}", revision(&scope.base), revision(&scope.head));
+            format!(" --range {}", shell::quote(&range))
+        }
+        ScopeKind::Base => format!(" --base {}", shell::quote(&revision(&scope.base))),
+        ScopeKind::Paths | ScopeKind::All | ScopeKind::Branch | ScopeKind::Diff | ScopeKind::Pr => {
+            String::new()
+        }
+    }
+}
+
+/// The flags that name the same engine again; the one that needs none is the usual one.
+fn same_engine(seat: &Seat<'_>) -> String {
+    let planned = seat.planned;
+    if planned.engine == "builtin" {
+        return String::new();
+    }
+    let model = planned.model.as_deref();
+    let model = model.map(|model| format!(" --model {}", shell::quote(model)));
+    format!(" --provider {}{}", shell::quote(&planned.engine), model.unwrap_or_default())
 }
 
 /// Why an agent was not shown everything.
@@ -290,6 +326,7 @@ pub(crate) fn why_skipped(seat: &Seat<'_>) -> String {
         Some(CutoffReason::Timeout) => "out of time",
         Some(CutoffReason::Interrupt) => "interrupted",
         Some(CutoffReason::Error) => "the engine failed",
+        Some(CutoffReason::Canary) => "it missed a planted defect",
         None => "not shown",
     }
     .to_owned()

@@ -7,7 +7,7 @@ use quorum_model::agent::Agent;
 use quorum_model::budget::Mode;
 use quorum_model::finding::Finding;
 use quorum_model::gate::GateResult;
-use quorum_model::outcome::AgentOutcome;
+use quorum_model::outcome::{AgentOutcome, OutcomeStatus};
 use quorum_model::plan::{Plan, Protocol};
 use quorum_model::result::{AgentExecution, Execution, ReviewResult};
 use quorum_model::severity::{Counts, Severity};
@@ -55,6 +55,13 @@ pub struct Policy {
     pub quorum: Quorum,
 }
 
+impl Policy {
+    /// The least severity that fails a review.
+    pub(crate) fn least_failing(&self) -> Option<Severity> {
+        if self.strict { Some(Severity::Low) } else { self.fail_on }
+    }
+}
+
 /// What the agents returned, clustered, before anything is decided.
 #[derive(Debug)]
 pub(crate) struct Deliberation<'a> {
@@ -81,27 +88,61 @@ impl<'a> Deliberation<'a> {
     }
 }
 
+/// What the agents returned, with everything that they said about each other taken into account.
+struct Weighed<'a> {
+    seats: Vec<Seat<'a>>,
+    strangers: Vec<&'a AgentOutcome>,
+    covers: Covers<'a>,
+    /// How many findings their authors took back.
+    withdrawn: u64,
+    findings: Vec<(Finding, Cluster<'a>)>,
+    not_agreed: Vec<(Finding, Cluster<'a>)>,
+    /// What follows for each seat.
+    opinions: Vec<Opinion>,
+}
+
+impl<'a> Weighed<'a> {
+    fn of(input: &Input<'a>) -> Result<Self, ConsensusError> {
+        let policy = &input.policy;
+        let Deliberation { seats, strangers, covers, mut clusters } = Deliberation::open(input)?;
+        let withdrawn = reactions::apply(&mut clusters, policy.protocol, &seats, &covers);
+        let mut findings = findings::build(clusters, &seats, &covers);
+        links::connect(&mut findings.iter_mut().map(|(finding, _)| finding).collect::<Vec<_>>());
+        let (findings, not_agreed): (Vec<_>, Vec<_>) =
+            findings.into_iter().partition(|(_, cluster)| {
+                let outvoted =
+                    policy.protocol == Protocol::Vote && !vote::agreed(cluster, &seats, &covers);
+                !outvoted && !cluster.is_refuted(&seats)
+            });
+        let opinions: Vec<Opinion> = seats
+            .iter()
+            .enumerate()
+            .map(|(index, seat)| verdict::of_agent(index, seat, &findings))
+            .collect();
+        Ok(Self { seats, strangers, covers, withdrawn, findings, not_agreed, opinions })
+    }
+}
+
+/// The findings that stand between a change and its approval: those behind a veto, and those that
+/// fail a review.
+pub fn blocking(input: &Input<'_>) -> Result<Vec<Finding>, ConsensusError> {
+    let Weighed { findings, opinions, .. } = Weighed::of(input)?;
+    let limit = input.policy.least_failing();
+    let blocks = |finding: &Finding| {
+        limit.is_some_and(|limit| finding.severity >= limit)
+            || opinions.iter().any(|opinion| opinion.vetoed.contains(&finding.id))
+    };
+    Ok(findings.into_iter().map(|(finding, _)| finding).filter(blocks).collect())
+}
+
 /// Decides a review.
 pub fn decide(input: &Input<'_>) -> Result<ReviewResult, ConsensusError> {
     let policy = &input.policy;
     if policy.ignore_vetos.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
         return Err(ConsensusError::NoReason);
     }
-    let Deliberation { seats, strangers, covers, mut clusters } = Deliberation::open(input)?;
-    let withdrawn = reactions::apply(&mut clusters, policy.protocol, &seats, &covers);
-    let mut findings = findings::build(clusters, &seats, &covers);
-    links::connect(&mut findings.iter_mut().map(|(finding, _)| finding).collect::<Vec<_>>());
-    let (findings, not_agreed): (Vec<_>, Vec<_>) = match policy.protocol {
-        Protocol::Vote => {
-            findings.into_iter().partition(|(_, cluster)| vote::agreed(cluster, &seats, &covers))
-        }
-        _ => (findings, Vec::new()),
-    };
-    let opinions: Vec<Opinion> = seats
-        .iter()
-        .enumerate()
-        .map(|(index, seat)| verdict::of_agent(index, seat, &findings))
-        .collect();
+    let Weighed { seats, strangers, covers, withdrawn, findings, not_agreed, opinions } =
+        Weighed::of(input)?;
     let sops = sops::merge(input.plan, &seats);
     let (verdict, reasons) = verdict::overall(&Facts {
         plan: input.plan,
@@ -130,7 +171,10 @@ pub fn decide(input: &Input<'_>) -> Result<ReviewResult, ConsensusError> {
         scope: input.plan.scope.label.clone(),
         protocol: policy.protocol,
         ignored_vetos: policy.ignore_vetos.clone(),
-        notes: notes(&seats, &agents, &strangers, input.run),
+        notes: notes(&seats, &agents, &strangers, input.run)
+            .into_iter()
+            .chain(sops::notes(&sops))
+            .collect(),
         execution: Execution { agents },
         coverage: covers.matrix(input.plan, &seats),
         findings: findings.into_iter().map(|(finding, _)| finding).collect(),
@@ -165,7 +209,8 @@ fn execution(
         verdict: opinion.verdict,
         engine: outcome.map_or(&seat.planned.engine, |outcome| &outcome.engine).clone(),
         model: outcome.map_or(&seat.planned.model, |outcome| &outcome.model).clone(),
-        partial: !rest.is_empty(),
+        partial: !rest.is_empty()
+            || outcome.is_some_and(|outcome| outcome.status == OutcomeStatus::Partial),
         cutoff_reason: outcome.and_then(|outcome| outcome.cutoff_reason),
         error: seat.unfinished(),
         mode: outcome.map_or(Mode::FullAnalysis, |outcome| outcome.mode),
@@ -188,7 +233,8 @@ fn notes(
     strangers: &[&AgentOutcome],
     run: &str,
 ) -> Vec<String> {
-    let weighed = agents.iter().filter(|agent| agent.partial && agent.counts != Counts::default());
+    let weighed =
+        agents.iter().filter(|agent| agent.files_skipped > 0 && agent.counts != Counts::default());
     let weighed = weighed.map(|agent| {
         format!(
             "{} was shown {} % of its files whole: the confidence of its findings is weighed by that",

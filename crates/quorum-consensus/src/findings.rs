@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quorum_model::finding::{Finding, FindingState, Position};
+use quorum_model::finding::{Finding, FindingState, Position, Refutation};
+use quorum_model::outcome::Reaction;
+use quorum_model::severity::Severity;
 
 use crate::coverage::Covers;
 use crate::fingerprint;
@@ -19,12 +21,15 @@ pub(crate) struct Cluster<'a> {
     pub(crate) confirmed: BTreeSet<usize>,
     /// The seats of agents that disputed it.
     pub(crate) disputed: BTreeSet<usize>,
+    /// Who refuted it in a second look, and how.
+    pub(crate) refuted: Option<(usize, &'a Reaction)>,
 }
 
 impl<'a> Cluster<'a> {
     pub(crate) fn of(members: Vec<Sighting<'a>>) -> Self {
         let (confirmed, disputed) = (BTreeSet::new(), BTreeSet::new());
-        let mut cluster = Self { members, fingerprint: String::new(), confirmed, disputed };
+        let fingerprint = String::new();
+        let mut cluster = Self { members, fingerprint, confirmed, disputed, refuted: None };
         cluster.sort();
         cluster.fingerprint = cluster.most_stable();
         cluster
@@ -68,6 +73,21 @@ impl<'a> Cluster<'a> {
         agents.len() as u64
     }
 
+    /// Whether it is a CRITICAL or HIGH one about security, which nobody talks away.
+    pub(crate) fn is_protected(&self, seats: &[Seat<'_>]) -> bool {
+        self.members.iter().any(|member| {
+            member.severity >= Severity::High && seats[member.seat].is_security(member.source)
+        })
+    }
+
+    /// Whether a second look sets it aside: it was refuted, one agent alone saw it, and it is not
+    /// protected.
+    pub(crate) fn is_refuted(&self, seats: &[Seat<'_>]) -> bool {
+        self.refuted.is_some()
+            && self.witnesses() + (self.confirmed.len() as u64) < 2
+            && !self.is_protected(seats)
+    }
+
     fn finding(&self, seats: &[Seat<'_>], covers: &Covers<'_>) -> Finding {
         let leader = self.leader();
         let named = |chosen: &BTreeSet<usize>| -> Vec<String> {
@@ -95,6 +115,11 @@ impl<'a> Cluster<'a> {
             positions: self.members.iter().map(|member| self.position(member)).collect(),
             confirmed_by: named(&self.confirmed),
             disputed_by: named(&self.disputed),
+            refutation: self.refuted.map(|(seat, reaction)| Refutation {
+                by: seats[seat].name().to_owned(),
+                reason: reaction.reason.clone().unwrap_or_default(),
+                evidence: reaction.evidence.clone().unwrap_or_default(),
+            }),
             same_place: Vec::new(),
             same_issue: Vec::new(),
             trace: self

@@ -25,7 +25,7 @@ mod sops;
 mod verdict;
 mod vote;
 
-pub use decide::{Input, Policy, decide};
+pub use decide::{Input, Policy, blocking, decide};
 pub use error::ConsensusError;
 pub use exchange::messages;
 pub use fingerprint::fingerprint;

@@ -9,23 +9,24 @@ use crate::coverage::Covers;
 use crate::findings::Cluster;
 use crate::seat::Seat;
 
-/// Applies what agents said, as far as the protocol asked them. Returns how many findings their
-/// authors withdrew.
+/// Applies what agents said, as far as they were asked. Returns how many findings their authors
+/// withdrew.
 ///
-/// Under `ci` an agent may withdraw or re-rate its own findings. Under `ci` and `vote` it may
+/// Under any protocol a second look may refute a finding, by code that it quotes. Under `ci` an agent may withdraw or re-rate its own findings. Under `ci` and `vote` it may
 /// confirm or dispute those of others, if it was shown the place; a confirmation without evidence
 /// is hearsay and weighs nothing. No reaction changes what another agent said.
-pub(crate) fn apply(
-    clusters: &mut Vec<Cluster<'_>>,
+pub(crate) fn apply<'a>(
+    clusters: &mut Vec<Cluster<'a>>,
     protocol: Protocol,
-    seats: &[Seat<'_>],
+    seats: &[Seat<'a>],
     covers: &Covers<'_>,
 ) -> u64 {
+    let by_fingerprint = index(clusters);
+    refute(clusters, seats, &by_fingerprint);
     let asked = protocol.requirements();
     if !asked.exchange && !asked.ballot {
         return 0;
     }
-    let by_fingerprint = index(clusters);
     let mut withdrawn = 0;
     // Stances first: whose finding it is does not change when its author takes it back.
     for (number, seat) in seats.iter().enumerate() {
@@ -62,6 +63,26 @@ pub(crate) fn apply(
     withdrawn
 }
 
+/// Notes who refuted what; of several the first agent of the plan speaks.
+fn refute<'a>(
+    clusters: &mut [Cluster<'a>],
+    seats: &[Seat<'a>],
+    by_fingerprint: &BTreeMap<String, BTreeSet<usize>>,
+) {
+    for (number, seat) in seats.iter().enumerate() {
+        let reactions = seat.outcome.into_iter().flat_map(|outcome| &outcome.reactions);
+        let evident = |reaction: &&Reaction| {
+            let evidence = reaction.evidence.as_deref().unwrap_or_default();
+            reaction.stance == Stance::Refute && !evidence.trim().is_empty()
+        };
+        for reaction in reactions.filter(evident) {
+            for &cluster in by_fingerprint.get(&reaction.fingerprint).into_iter().flatten() {
+                clusters[cluster].refuted.get_or_insert((number, reaction));
+            }
+        }
+    }
+}
+
 /// The clusters by their own fingerprint, and by a member's where no cluster has that for its own:
 /// two defects in one line may share a member's fingerprint, and a reaction to one of them is not
 /// one to the other.
@@ -92,7 +113,7 @@ fn react(cluster: &mut Cluster<'_>, reaction: &Reaction, seat: usize, covers: &C
         Stance::Dispute => {
             cluster.disputed.insert(seat);
         }
-        Stance::Confirm | Stance::Withdraw | Stance::ReRate => {}
+        Stance::Confirm | Stance::Withdraw | Stance::ReRate | Stance::Refute => {}
     }
 }
 

@@ -142,7 +142,8 @@ impl<'a> Seat<'a> {
     /// Why it did not finish, where it did not.
     pub(crate) fn unfinished(&self) -> Option<String> {
         let Some(outcome) = self.outcome else { return self.absence.clone() };
-        if outcome.status == OutcomeStatus::Failed {
+        let missed_canary = outcome.cutoff_reason == Some(CutoffReason::Canary);
+        if outcome.status == OutcomeStatus::Failed || missed_canary {
             return Some(outcome.error.clone().unwrap_or_else(|| "it failed".to_owned()));
         }
         if outcome.cutoff_reason == Some(CutoffReason::Interrupt) {

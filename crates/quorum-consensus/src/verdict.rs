@@ -121,7 +121,8 @@ impl Facts<'_, '_> {
             sop.status == SopStatus::Violated && sop.severity == SopSeverity::Error
         };
         let broken = self.sops.iter().filter(broken);
-        reasons.extend(broken.map(|sop| format!("{} is violated: {}", sop.sop, sop.evidence)));
+        reasons
+            .extend(broken.map(|sop| format!("the SOP {} is violated: {}", sop.sop, sop.evidence)));
         reasons
     }
 
@@ -199,8 +200,7 @@ impl Facts<'_, '_> {
 
     /// The findings that fail the review, beside those that are vetoed.
     fn failing(&self) -> Vec<String> {
-        let limit = if self.policy.strict { Some(Severity::Low) } else { self.policy.fail_on };
-        let Some(limit) = limit else { return Vec::new() };
+        let Some(limit) = self.policy.least_failing() else { return Vec::new() };
         let vetoed: BTreeSet<&str> =
             self.opinions.iter().flat_map(|o| &o.vetoed).map(String::as_str).collect();
         let failing = self.findings.iter().map(|(finding, _)| finding);

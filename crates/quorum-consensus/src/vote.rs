@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use quorum_model::budget::Share;
-use quorum_model::severity::Severity;
 
 use crate::coverage::Covers;
 use crate::findings::Cluster;
@@ -15,10 +14,7 @@ const AGREEMENT: Share = Share::percent(66);
 /// Whether a finding is in: enough of those who were shown the place flagged it or confirmed it,
 /// or it is a CRITICAL or HIGH one about security, which nobody can outvote.
 pub(crate) fn agreed(cluster: &Cluster<'_>, seats: &[Seat<'_>], covers: &Covers<'_>) -> bool {
-    let protected = cluster.members.iter().any(|member| {
-        member.severity >= Severity::High && seats[member.seat].is_security(member.source)
-    });
     let agreeing: BTreeSet<usize> = cluster.seats().union(&cluster.confirmed).copied().collect();
     let electorate = cluster.electorate(seats.len(), covers);
-    protected || AGREEMENT.reached(agreeing.len() as u64, electorate.len() as u64)
+    cluster.is_protected(seats) || AGREEMENT.reached(agreeing.len() as u64, electorate.len() as u64)
 }

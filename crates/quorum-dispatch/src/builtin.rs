@@ -10,7 +10,10 @@ use quorum_model::outcome::{
 };
 use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_model::report::CutoffReason;
+use quorum_model::result::SopResult;
 use quorum_rules::Review;
+
+use crate::sops::Checks;
 
 /// The engine's name in plans and results.
 pub const BUILTIN: &str = "builtin";
@@ -22,12 +25,23 @@ pub struct Reviewed {
     pub outcomes: Vec<AgentOutcome>,
     /// What each agent noticed and is not sure enough of to report, by its name.
     pub hints: BTreeMap<String, Vec<AgentFinding>>,
+    /// SOPs that checks found violated, for agents whose work a model does.
+    pub violated: BTreeMap<String, Vec<SopResult>>,
 }
 
 /// What each agent of the plan that runs on this engine found, from one review of all files.
 ///
 /// `unread` are files that could not be loaded: no agent has seen them.
-pub fn outcomes(run: &str, plan: &Plan, review: Review, unread: &BTreeSet<String>) -> Reviewed {
+pub fn outcomes(
+    run: &str,
+    plan: &Plan,
+    review: Review,
+    unread: &BTreeSet<String>,
+    checks: &Checks<'_>,
+) -> Reviewed {
+    let answers = |agent: &PlannedAgent| checks.answers(agent, &review.findings, unread);
+    let mut sops: BTreeMap<String, Vec<SopResult>> =
+        plan.agents.iter().map(|agent| (agent.name.clone(), answers(agent))).collect();
     let mut hints: BTreeMap<String, Vec<AgentFinding>> = BTreeMap::new();
     for hint in review.hints {
         hints.entry(hint.agent.to_string()).or_default().push(hint.into());
@@ -46,10 +60,11 @@ pub fn outcomes(run: &str, plan: &Plan, review: Review, unread: &BTreeSet<String
                 .filter(|note| agent.files.contains(&note.file))
                 .map(|note| format!("{}: {}", note.file, note.cause))
                 .collect();
-            outcome(run, agent, findings, notes, unread)
+            let sops = sops.remove(&agent.name).unwrap_or_default();
+            outcome(run, agent, Found { findings, notes, sops }, unread)
         })
         .collect();
-    Reviewed { outcomes, hints }
+    Reviewed { outcomes, hints, violated: BTreeMap::new() }
 }
 
 /// How far apart two rules may point for one place, in lines.
@@ -88,16 +103,22 @@ pub fn react(
             None => continue,
         };
         let fingerprint = message.fingerprint.clone();
-        reactions.push(Reaction { fingerprint, stance, evidence, severity: None });
+        reactions.push(Reaction { fingerprint, stance, evidence, severity: None, reason: None });
     }
     reactions
+}
+
+/// What the rules have to say for one agent.
+struct Found {
+    findings: Vec<AgentFinding>,
+    notes: Vec<String>,
+    sops: Vec<SopResult>,
 }
 
 fn outcome(
     run: &str,
     agent: &PlannedAgent,
-    findings: Vec<AgentFinding>,
-    notes: Vec<String>,
+    found: Found,
     unread: &BTreeSet<String>,
 ) -> AgentOutcome {
     let known = quorum_rules::AGENTS.contains(&agent.name.as_str());
@@ -136,12 +157,12 @@ fn outcome(
         // Rules cost no tokens: the budget is there and none of it is used.
         usage: Usage { budget: agent.budget, ..Usage::default() },
         covered,
-        findings,
+        findings: found.findings,
         skipped: None,
         rejected: BTreeMap::new(),
         reactions: Vec::new(),
-        sops: Vec::new(),
+        sops: found.sops,
         patterns: Vec::new(),
-        notes,
+        notes: found.notes,
     }
 }

@@ -3,7 +3,9 @@
 //! The embedded reviewers look at every file once for all agents together; what they found is then
 //! credited to the agent whose rule found it.
 
+pub mod branch;
 mod builtin;
 pub mod llm;
+pub mod sops;
 
 pub use builtin::{BUILTIN, Reviewed, outcomes, react};

@@ -2,16 +2,22 @@
 
 mod agent;
 mod ask;
-mod branch;
+mod canary;
+mod confer;
 mod context;
 mod contract;
+pub mod delegate;
 mod desk;
+mod excerpt;
 mod ground;
 mod injection;
 mod ledger;
+mod line;
 mod prompt;
+mod question;
 mod redact;
 mod run;
+mod said;
 mod scrub;
 mod session;
 mod shown;
@@ -20,13 +26,18 @@ mod tally;
 mod testing;
 mod tools;
 mod units;
+mod verify;
 mod visible;
 
+use crate::branch;
+
 pub use desk::{
-    AgentEngine, Cancel, Journal, LlmReview, NoJournal, Observer, Recording, Standing, Unobserved,
+    AgentEngine, Briefing, Cancel, Journal, LlmReview, NoBriefing, NoJournal, Observer, Recording,
+    Standing, Unobserved,
 };
 pub use prompt::Style;
 pub use redact::{NoSecrets, Redactor};
-pub use run::{RenderedPrompt, prompts, run};
+pub use run::{Panel, RenderedPrompt};
+pub use said::Said;
 pub use shown::{Changed, Material};
 pub use tools::{Hit, Lookup};

@@ -10,7 +10,8 @@ use bench::{Bench, Journaled, reviewer};
 use quorum_dispatch::llm::Style;
 use quorum_model::outcome::OutcomeStatus;
 use quorum_model::report::CutoffReason;
-use quorum_testkit::{Faults, Reply, Server, Turn};
+use quorum_model::result::SopStatus;
+use quorum_testkit::{Asked, Faults, Reply, Server, Turn};
 use serde_json::json;
 
 #[test]
@@ -71,6 +72,81 @@ fn a_repair_turn_is_enough_for_most() {
     let repair = &server.recorded()[1];
     assert!(repair.text.contains("`bad` is none of CRITICAL"), "{}", repair.text);
     assert!(repair.body.get("response_format").is_some() && repair.body.get("tools").is_none());
+}
+
+/// A reviewer that answers for a standing order from its `after`th answer on.
+fn answers_for_order(asked: &quorum_testkit::Asked<'_>, after: usize, style: Style) -> Turn {
+    let answer = json!([{ "sop": "Errors.md", "status": "violated", "evidence": "line 10" }]);
+    let silent = json!([{ "sop": "errors", "status": "passed", "evidence": " " }]);
+    let sops = if asked.number >= after { answer } else { silent };
+    let patterns =
+        json!([{ "name": "Wrapping", "pattern": "Errors\n are wrapped", "applies_to": "*.rs" }]);
+    if style == Style::Tools {
+        return Turn::default().call("done", &json!({ "sops": sops, "patterns": patterns }));
+    }
+    Turn::json(&json!({ "findings": [], "sops": sops, "patterns": patterns }))
+}
+
+#[test]
+fn a_missing_answer_for_an_sop_is_asked_for_once() {
+    for style in [Style::Tools, Style::Schema, Style::Plain] {
+        for (after, calls) in [(0, 1), (1, 2)] {
+            let server =
+                Server::start(move |asked| Reply::Say(answers_for_order(asked, after, style)));
+            let server = server.unwrap();
+            let order = Some("Every error says what failed.".to_owned());
+            let bench = Bench { style, order, ..Bench::of_files(1, 20) };
+            let outcome = bench.review(&server).remove(0);
+            let case = format!("{style:?} {after}: {outcome:?}");
+            assert_eq!(outcome.status, OutcomeStatus::Completed, "{case}");
+            assert_eq!(outcome.sops.len(), 1, "{case}");
+            assert_eq!(outcome.sops[0].status, SopStatus::Violated, "{case}");
+            assert_eq!(outcome.sops[0].evidence, "line 10", "{case}");
+            assert_eq!(server.recorded().len(), calls, "{case}");
+            assert!(server.recorded()[0].text.contains("Every error says what failed."));
+            assert_eq!(outcome.patterns[0].pattern, "Errors are wrapped", "{case}");
+            if calls == 2 {
+                let asked = &server.recorded()[1].text;
+                assert!(asked.contains("missing, or has no evidence: errors."), "{asked}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_sop_without_an_answer_makes_its_agent_partial() {
+    let server = Server::start(|asked| Reply::Say(answers_for_order(asked, 9, Style::Tools)));
+    let server = server.unwrap();
+    let bench = Bench { order: Some("Order.".to_owned()), ..Bench::of_files(2, 20) };
+    let outcome = bench.review(&server).remove(0);
+    assert_eq!(server.recorded().len(), 2);
+    assert_eq!(outcome.status, OutcomeStatus::Partial, "{outcome:?}");
+    assert_eq!(outcome.error.as_deref(), Some("it gave no answer for the SOP errors"));
+    assert_eq!(outcome.sops[0].status, SopStatus::NotReviewed);
+    assert_eq!(outcome.covered.len(), 2, "what was shown was shown");
+}
+
+#[test]
+fn an_answer_for_one_shard_is_none_for_another() {
+    let server = Server::start(|asked| {
+        let first = asked.text.contains("src/f0.rs");
+        Reply::Say(answers_for_order(asked, if first { 0 } else { 9 }, Style::Tools))
+    })
+    .unwrap();
+    let bench = Bench { order: Some("Order.".to_owned()), shards: 2, ..Bench::of_files(2, 20) };
+    let outcome = bench.review(&server).remove(0);
+    assert_eq!(outcome.status, OutcomeStatus::Partial, "{outcome:?}");
+    assert_eq!(outcome.sops[0].status, SopStatus::Violated, "a violation stands");
+}
+
+#[test]
+fn what_is_told_beside_the_code_is_fenced_and_has_no_secrets() {
+    let server = Server::start(|asked| Reply::Say(reviewer(asked))).unwrap();
+    let around = "const KEY = SECRET-VALUE-1\nfn helper()".to_owned();
+    Bench { around, ..Bench::of_files(1, 20) }.review(&server);
+    let text = &server.recorded()[0].text;
+    assert!(text.contains("context=\"around\">\nconst KEY = REDACTED"), "{text}");
+    assert!(text.contains("\nfn helper()\n</file-") && !text.contains("SECRET-VALUE-1"), "{text}");
 }
 
 #[test]
@@ -186,6 +262,57 @@ fn with_a_third_of_all_answers_spoilt_the_findings_are_the_same() {
     }
 }
 
+/// What a server does, and what the result says about it.
+type Fault = (fn(&Asked<'_>) -> Reply, &'static str);
+
+#[test]
+fn whatever_a_server_does_it_ends_and_the_cause_is_in_the_result() {
+    let wrong = |_: &Asked<'_>| Reply::Say(Turn::json(&json!({ "findings": [{ "issue": 1 }] })));
+    let faults: [Fault; 9] = [
+        (|_| Reply::Refuse(500, None), "500"),
+        (|_| Reply::Refuse(429, Some(0)), "429"),
+        (|asked| Reply::Break(reviewer(asked)), "broke off"),
+        (|_| Reply::Drip(Duration::from_millis(20)), "within 1 s"),
+        (|_| Reply::Silence, "within 1 s"),
+        (|_| Reply::Flood(11 * 1024 * 1024), "larger than"),
+        (|_| Reply::Garbage("{\"choices\": [".to_owned()), "no answer"),
+        (|_| Reply::Say(Turn::text("{\"findings\": [{\"severity\"")), "JSON"),
+        (wrong, "`severity` is missing"),
+    ];
+    std::thread::scope(|scope| {
+        for (number, (fault, cause)) in faults.into_iter().enumerate() {
+            scope.spawn(move || {
+                // The first of two shards is answered: its findings are not lost to the fault.
+                let server = Server::start(move |asked| {
+                    let first = asked.text.contains("marker_0 ");
+                    if first { Reply::Say(reviewer(asked)) } else { fault(asked) }
+                });
+                let server = server.unwrap();
+                let bench = Bench { shards: 2, seconds_per_call: 1, ..Bench::of_files(2, 20) };
+                let outcome = bench.review(&server).remove(0);
+                assert_eq!(outcome.findings.len(), 1, "fault {number}: {outcome:?}");
+                assert_eq!(outcome.covered.len(), 1, "fault {number}");
+                assert_eq!(outcome.status, OutcomeStatus::Partial, "fault {number}");
+                let error = outcome.error.unwrap();
+                assert!(error.contains(cause), "fault {number}: {error}");
+                assert!(server.recorded().len() <= 9, "fault {number}");
+            });
+        }
+    });
+}
+
+#[test]
+fn a_server_that_asks_for_patience_gets_it() {
+    let server = Server::start(|asked| {
+        if asked.number == 0 { Reply::Refuse(429, Some(1)) } else { Reply::Say(reviewer(asked)) }
+    })
+    .unwrap();
+    let outcome = Bench::of_files(1, 20).review(&server).remove(0);
+    assert_eq!(outcome.status, OutcomeStatus::Completed);
+    let recorded = server.recorded();
+    assert!(recorded[1].at.saturating_sub(recorded[0].at) >= Duration::from_secs(1));
+}
+
 #[test]
 fn six_agents_wait_together() {
     let latency = Duration::from_millis(400);
@@ -226,6 +353,46 @@ fn modes_switch_and_after_the_threshold_no_code_is_sent() {
     assert_eq!(shown, covered);
     assert!(covered.len() < 10, "the budget does not cover everything");
     assert!(outcome.usage.budget_used <= outcome.usage.budget + 6_400);
+}
+
+#[test]
+fn every_threshold_shows_in_the_requests() {
+    // Of 10,000 tokens: 62 %, then 85 %, then 97 %.
+    const WRITTEN: [usize; 4] = [6_000, 2_300, 1_150, 0];
+    let server = Server::start(|asked| {
+        let padding = "word".repeat(WRITTEN[asked.number.min(3)]);
+        let span = json!({ "path": "around.rs", "start_line": 1, "end_line": 1 });
+        let turn = Turn::text(padding);
+        Reply::Say(match asked.number {
+            0..3 => turn.call("read", &span),
+            _ => turn.call("done", &json!({ "skipped_medium": 2, "skipped_low": 0, "sops": [] })),
+        })
+    })
+    .unwrap();
+    let bench = Bench { budget: 10_000, ..Bench::of_files(1, 20) };
+    let outcome = bench.review(&server).remove(0);
+    let recorded = server.recorded();
+    let told = |request: usize, words: &str| recorded[request].text.contains(words);
+    assert_eq!(recorded.len(), 4);
+    assert!(told(0, "Mode: full analysis") && !told(1, "Mode: high severity only"));
+    assert!(told(2, "Mode: high severity only") && told(2, "marker_0"));
+    assert!(told(3, "Mode: force return"), "{:?}", outcome.usage);
+    assert!(!told(3, "marker_0"), "no code after 95 %");
+    assert!(!told(3, "needle"), "nor what was looked up");
+    let tools = |request: usize| recorded[request].body["tools"].to_string();
+    assert!(tools(2).contains("callers") && !tools(3).contains("callers"));
+    assert!(outcome.usage.budget_used <= outcome.usage.budget, "{:?}", outcome.usage);
+    assert_eq!(outcome.skipped.map(|skipped| skipped.medium_count), Some(2));
+}
+
+#[test]
+fn who_misses_a_planted_defect_is_partial() {
+    let server = Server::start(|asked| Reply::Say(reviewer(asked))).unwrap();
+    let outcome = Bench { canary: true, ..Bench::of_files(2, 20) }.review(&server).remove(0);
+    assert_eq!(outcome.status, OutcomeStatus::Partial);
+    assert_eq!(outcome.cutoff_reason, Some(CutoffReason::Canary));
+    assert_eq!((outcome.findings.len(), outcome.covered.len()), (2, 2), "what it said stands");
+    assert!(server.recorded()[0].text.contains("21 +fn mean_q"), "{}", server.recorded()[0].text);
 }
 
 #[test]

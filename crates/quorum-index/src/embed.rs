@@ -28,10 +28,10 @@ use model::StaticModel;
 
 /// Texts of one request.
 const BATCH: usize = 64;
-/// As much of a doc as is embedded.
+/// As much of a doc as is sent to an endpoint.
 const LONGEST_TEXT: usize = 4000;
-/// Docs that the ranking by meaning is made of.
-const RANKED: usize = 200;
+/// As much of a symbol as a static model averages: its head. The mean of a whole body says little.
+const LONGEST_HEAD: usize = 160;
 
 /// Turns text into vectors.
 #[derive(Debug)]
@@ -74,6 +74,13 @@ impl Embedder {
         Ok(Some(Self { kind: Kind::Endpoint(Box::new(endpoint)), id }))
     }
 
+    fn longest_symbol(&self) -> usize {
+        match self.kind {
+            Kind::Endpoint(_) => LONGEST_TEXT,
+            Kind::Static(_) => LONGEST_HEAD,
+        }
+    }
+
     /// A vector of length one for each text, in order.
     fn vectors(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, IndexError> {
         let mut vectors = match &self.kind {
@@ -111,7 +118,7 @@ pub fn embed(
     let mut batch: Vec<(i64, usize)> = Vec::new();
     let mut texts: Vec<String> = Vec::new();
     for (blob, path) in missing {
-        let found = texts_of(&index, &store, blob, path.as_bstr())?;
+        let found = texts_of(&index, &store, blob, path.as_bstr(), embedder.longest_symbol())?;
         batch.push((blob, found.len()));
         texts.extend(found);
         watch(Step::Embedded);
@@ -151,6 +158,7 @@ fn texts_of(
     store: &Store,
     blob: i64,
     path: &bstr::BStr,
+    longest_symbol: usize,
 ) -> Result<Vec<String>, IndexError> {
     let Some(record) = store.record(blob)? else { return Ok(Vec::new()) };
     let Read::Whole(content, _) = source::read(&index.root.join(to_path(path)), LARGEST_FILE)
@@ -164,10 +172,15 @@ fn texts_of(
         return Ok(Vec::new());
     }
     let text = Text::new(&content);
-    Ok(record.docs.iter().map(|doc| doc_text(&record, doc, &text)).collect())
+    Ok(record.docs.iter().map(|doc| doc_text(&record, doc, &text, longest_symbol)).collect())
 }
 
-fn doc_text(record: &Record, doc: &crate::record::Doc, text: &Text<'_>) -> String {
+fn doc_text(
+    record: &Record,
+    doc: &crate::record::Doc,
+    text: &Text<'_>,
+    longest_symbol: usize,
+) -> String {
     let symbol = doc.symbol.and_then(|index| record.symbol_at(index));
     let name = symbol.map(|symbol| record.symbol(symbol).qualified()).unwrap_or_default();
     let chunk = record.chunks.get(doc.chunk as usize).and_then(|chunk| chunk.bytes);
@@ -175,7 +188,8 @@ fn doc_text(record: &Record, doc: &crate::record::Doc, text: &Text<'_>) -> Strin
         (None, Some((start, end))) => text.bytes_at(start as usize..end as usize),
         _ => text.slice(&(doc.start_line..doc.end_line + 1)),
     };
-    let body = body[..body.len().min(LONGEST_TEXT)].to_str_lossy();
+    let most = if symbol.is_some() { longest_symbol } else { LONGEST_TEXT };
+    let body = body[..body.len().min(most)].to_str_lossy();
     format!("{name}\n{body}")
 }
 
@@ -202,25 +216,21 @@ fn likeness(packed: &[u8], query: &[f32]) -> f32 {
 }
 
 impl Index {
-    /// Finds what `query` asks for by words and by meaning, the two rankings fused.
+    /// Finds what `query` asks for by words and by meaning, the two fused.
     pub fn find_by_meaning(&self, query: &Query, embedder: &Embedder) -> Result<Found, IndexError> {
         let vectors = embedder.vectors(std::slice::from_ref(&query.text))?;
         let Some(wanted) = vectors.into_iter().next() else { return self.find(query) };
         let size = wanted.len() + 4;
-        let mut ranked: Vec<(f32, u32)> = Vec::new();
+        let mut alike: Vec<Option<f32>> = vec![None; self.catalog.lengths.len()];
         self.store.each_vectors(&embedder.id, |first, bytes| {
             for (doc, packed) in (first..).zip(bytes.chunks_exact(size)) {
-                if self.length(doc) > 0 {
-                    ranked.push((likeness(packed, &wanted), doc));
+                if self.length(doc) > 0
+                    && let Some(place) = alike.get_mut(doc as usize)
+                {
+                    *place = Some(likeness(packed, &wanted));
                 }
             }
         })?;
-        let count = RANKED.min(ranked.len());
-        if count > 0 {
-            ranked.select_nth_unstable_by(count - 1, |a, b| b.0.total_cmp(&a.0));
-            ranked.truncate(count);
-        }
-        ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        self.find_with(query, &ranked)
+        self.find_with(query, &alike)
     }
 }

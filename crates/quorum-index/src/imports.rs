@@ -12,7 +12,7 @@ const MOST: usize = 32;
 
 /// The paths of a tree, by the last parts of their names.
 #[derive(Debug)]
-pub(crate) struct Paths {
+pub struct Paths {
     names: Vec<String>,
     /// By the name without its ending, and by the name of the folder.
     by_stem: HashMap<String, Vec<usize>>,
@@ -21,7 +21,11 @@ pub(crate) struct Paths {
 
 impl Paths {
     pub(crate) fn new(catalog: &Catalog) -> Self {
-        let names: Vec<String> = catalog.files.iter().map(CatalogFile::shown).collect();
+        Self::of(catalog.files.iter().map(CatalogFile::shown).collect())
+    }
+
+    /// Of these files.
+    pub fn of(names: Vec<String>) -> Self {
         let mut by_stem: HashMap<String, Vec<usize>> = HashMap::new();
         let mut by_folder: HashMap<String, Vec<usize>> = HashMap::new();
         for (index, path) in names.iter().enumerate() {
@@ -33,7 +37,7 @@ impl Paths {
     }
 
     /// The files that `module` stands for in the file `from`.
-    pub(crate) fn resolve(&self, module: &str, from: &str, language: Option<&str>) -> Vec<usize> {
+    pub fn resolve(&self, module: &str, from: &str, language: Option<&str>) -> Vec<usize> {
         let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
         let mut found = match language.unwrap_or_default() {
             "Rust" => self.rust(module, from),
@@ -52,7 +56,7 @@ impl Paths {
     }
 
     /// The name of a file.
-    pub(crate) fn name(&self, index: usize) -> &str {
+    pub fn name(&self, index: usize) -> &str {
         self.names.get(index).map_or("", String::as_str)
     }
 

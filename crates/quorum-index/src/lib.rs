@@ -36,6 +36,7 @@ pub use counter::Counter;
 pub use embed::{Embedder, Sending, embed};
 pub use error::IndexError;
 pub use grep::{GrepQuery, Pattern, grep};
+pub use imports::Paths as ImportPaths;
 pub use index::Index;
 pub use present::{ContentMode, Presentation};
 pub use rank::{Found, Hit, Query};

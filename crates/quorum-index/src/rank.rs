@@ -35,6 +35,8 @@ const ASIDE: f32 = 0.75;
 const VENDORED: f32 = 0.5;
 /// More terms of a query are not looked up.
 const MOST_TERMS: usize = 64;
+/// What the best likeness in meaning is worth, beside the best match by words.
+const MEANING: f32 = 0.2;
 /// Names above all words.
 const NAMED: f64 = 1000.0;
 
@@ -114,18 +116,15 @@ impl Index {
         self.find_with(query, &[])
     }
 
-    /// The same, with another ranking of docs fused in.
+    /// The same, with how much every doc is like the query in meaning, where that is known.
     pub(crate) fn find_with(
         &self,
         query: &Query,
-        by_meaning: &[(f32, u32)],
+        by_meaning: &[Option<f32>],
     ) -> Result<Found, IndexError> {
         let filter = self.filter(query)?;
-        let scores = self.scores(&query.text)?;
-        let mut ranked = self.best(&scores, &filter, query.limit * 4 + 64);
-        if !by_meaning.is_empty() {
-            ranked = fuse(&ranked, by_meaning, |doc| self.admitted(&filter, doc));
-        }
+        let scores = self.scores(&query.text, by_meaning)?;
+        let ranked = self.best(&scores, &filter, query.limit * 4 + 64);
         let mut matches = scores.iter().filter(|score| **score > 0.0).count() as u64;
         let named = match query.kind {
             Some(SearchKind::Chunk) => Vec::new(),
@@ -185,7 +184,7 @@ impl Index {
     }
 
     /// The score of every doc.
-    fn scores(&self, text: &str) -> Result<Vec<f32>, IndexError> {
+    fn scores(&self, text: &str, by_meaning: &[Option<f32>]) -> Result<Vec<f32>, IndexError> {
         let mut scores = vec![0.0_f32; self.catalog.lengths.len()];
         let mut path_bonus: HashMap<u32, f32> = HashMap::new();
         for (term, weight) in query_terms(text) {
@@ -208,6 +207,7 @@ impl Index {
                 *path_bonus.entry(file).or_default() += rarity;
             }
         }
+        fuse(&mut scores, by_meaning);
         for (doc, score) in (0..).zip(&mut scores) {
             if !self.is_symbol(doc) {
                 *score *= UNNAMED;
@@ -400,41 +400,21 @@ impl PathGlobs {
     }
 }
 
-/// Docs with their places. Equals share one: which of them has the lower number is an accident of how
-/// the index was made.
-fn places(ranked: &[(f32, u32)]) -> impl Iterator<Item = (usize, u32)> + '_ {
-    let mut place = 0;
-    ranked.iter().enumerate().map(move |(at, (score, doc))| {
-        if at > 0 && ranked[at - 1].0.total_cmp(score) != Ordering::Equal {
-            place = at;
-        }
-        (place, *doc)
-    })
-}
-
-/// Fuses two rankings by the places that docs have in them, which needs no common scale.
-fn fuse(
-    by_words: &[(f32, u32)],
-    by_meaning: &[(f32, u32)],
-    admitted: impl Fn(u32) -> bool,
-) -> Vec<(f32, u32)> {
-    const DAMPING: f32 = 60.0;
-    let mut fused: HashMap<u32, f32> = HashMap::new();
-    let share = |place: usize| {
-        #[expect(clippy::cast_precision_loss, reason = "a place in a list")]
-        let place = place as f32;
-        1.0 / (DAMPING + place + 1.0)
-    };
-    for (place, doc) in places(by_words) {
-        *fused.entry(doc).or_default() += share(place);
+/// Adds to every doc's score what it is like the query in meaning. Both are put on one scale first:
+/// words from nothing to the best, meaning from the average to the best, since any two texts about
+/// code are somewhat alike.
+#[expect(clippy::cast_precision_loss, reason = "an average needs no more")]
+fn fuse(scores: &mut [f32], by_meaning: &[Option<f32>]) {
+    let alike = || by_meaning.iter().copied().flatten();
+    let most = alike().fold(f32::MIN, f32::max);
+    let average = alike().sum::<f32>() / alike().count().max(1) as f32;
+    if most <= average {
+        return;
     }
-    for (place, doc) in places(by_meaning).filter(|(_, doc)| admitted(*doc)) {
-        *fused.entry(doc).or_default() += share(place);
+    let best = scores.iter().copied().fold(0.0, f32::max);
+    let best = if best > 0.0 { best } else { 1.0 };
+    for (score, alike) in scores.iter_mut().zip(by_meaning) {
+        let lead = alike.map_or(0.0, |alike| ((alike - average) / (most - average)).max(0.0));
+        *score += best * MEANING * lead;
     }
-    let mut fused: Vec<(f32, u32)> = fused.into_iter().map(|(doc, score)| (score, doc)).collect();
-    fused.sort_by(|a, b| match b.0.total_cmp(&a.0) {
-        Ordering::Equal => a.1.cmp(&b.1),
-        other => other,
-    });
-    fused
 }

@@ -19,6 +19,7 @@ pub use gates::{AdditionalGate, GateLimits, GateOverride, GatesConfig, Presets};
 /// Everything that can be set. Every key has a default, so an empty file is a valid one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
 pub struct Config {
     /// What does the reviewers' work: `builtin` needs nothing; others are named in `models`.
     pub provider: String,
@@ -41,6 +42,11 @@ pub struct Config {
     pub quorum_share: Option<f64>,
     /// Follow up on what the budget left out until everything is covered.
     pub complete: bool,
+    /// Have every blocking finding looked at a second time.
+    pub verify: bool,
+    /// Plant a defect in what each reviewer that is a model is shown; one that does not report it
+    /// has not finished.
+    pub canary: bool,
     /// How tokens are counted.
     pub tokenizer: Tokenizer,
     /// The work is wanted quickly: raises the tier's score by a tenth.
@@ -80,6 +86,8 @@ impl Default for Config {
             strict: false,
             quorum_share: None,
             complete: false,
+            verify: false,
+            canary: false,
             tokenizer: Tokenizer::default(),
             time_pressure: false,
             progressive_summarization: Progressive::default(),

@@ -189,6 +189,9 @@ pub struct Finding {
     /// The gate that shows it to be wrong, such as a build that passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refuted_by: Option<String>,
+    /// What a second look holds against it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refutation: Option<Refutation>,
     /// Other findings at the same place, by id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub same_place: Vec<String>,
@@ -213,6 +216,17 @@ pub struct Finding {
     /// What a user of the software notices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_impact: Option<String>,
+}
+
+/// What a second look holds against a finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Refutation {
+    /// The agent that looked.
+    pub by: String,
+    /// Why the finding is wrong, in its words.
+    pub reason: String,
+    /// The code that shows it, quoted.
+    pub evidence: String,
 }
 
 /// What one agent says about a defect.

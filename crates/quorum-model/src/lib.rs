@@ -8,6 +8,7 @@
 pub mod agent;
 pub mod budget;
 pub mod config;
+pub mod context;
 pub mod coverage;
 pub mod event;
 pub mod finding;

@@ -120,12 +120,15 @@ pub struct Reaction {
     pub fingerprint: String,
     /// What it says.
     pub stance: Stance,
-    /// Its own evidence; a confirmation without any weighs nothing.
+    /// Its own evidence; a confirmation or a refutation without any weighs nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
     /// The severity that it now gives its own finding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
+    /// Why, where it was asked for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// What an agent says about a finding.
@@ -140,4 +143,6 @@ pub enum Stance {
     Withdraw,
     /// It gives its own finding another severity.
     ReRate,
+    /// It took a second look, and code that it quotes disproves the finding.
+    Refute,
 }

@@ -76,6 +76,9 @@ pub enum CutoffReason {
     Interrupt,
     /// The provider failed.
     Error,
+    /// It did not report a defect that was planted for it: what it says about the rest is worth
+    /// nothing.
+    Canary,
 }
 
 /// Findings that an agent saw and left out.

@@ -172,6 +172,8 @@ pub enum SopStatus {
     NotApplicable,
     /// No reviewer answered for it.
     NotReviewed,
+    /// The embedded reviewers have no check for it, and no model was asked.
+    NotChecked,
 }
 
 /// Where a result was sent, and whether it arrived.

@@ -4,6 +4,7 @@ use schemars::{Schema, generate::SchemaSettings};
 
 use crate::agent::Agent;
 use crate::config::Config;
+use crate::context::ContextManifest;
 use crate::event::Event;
 use crate::gate::GateReport;
 use crate::looping::LoopReport;
@@ -11,7 +12,7 @@ use crate::plan::Plan;
 use crate::report::AgentReport;
 use crate::result::ReviewResult;
 use crate::search::SearchResults;
-use crate::size::SizeReport;
+use crate::size::{SizeReport, Task};
 use crate::symbol::{
     Callers, FileReferences, FileSummary, FileSymbols, IndexReport, RepositoryMap,
 };
@@ -24,6 +25,7 @@ pub fn documents() -> Vec<(&'static str, Schema)> {
         ("agent-report.json", of::<AgentReport>()),
         ("callers.json", of::<Callers>()),
         ("config.json", of::<Config>()),
+        ("context.json", of::<ContextManifest>()),
         ("event.json", of::<Event>()),
         ("gates.json", of::<GateReport>()),
         ("index.json", of::<IndexReport>()),
@@ -36,6 +38,7 @@ pub fn documents() -> Vec<(&'static str, Schema)> {
         ("size.json", of::<SizeReport>()),
         ("summary.json", of::<FileSummary>()),
         ("symbols.json", of::<FileSymbols>()),
+        ("task.json", of::<Task>()),
         ("verdict.json", of::<VerdictFile>()),
     ]
 }

@@ -49,6 +49,9 @@ pub struct Subtask {
     pub tokens: u64,
     /// The SOPs that apply.
     pub sops: Vec<String>,
+    /// Why these files go together.
+    #[serde(default)]
+    pub reason: String,
 }
 
 /// A file, or a part of one, in a subtask.
@@ -62,4 +65,33 @@ pub struct SubtaskFile {
     pub end_line: u64,
     /// Tokens of these lines.
     pub tokens: u64,
+}
+
+/// A task that somebody plans: what a planner writes, and no more of it than its size depends on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Task {
+    /// What is to be done.
+    #[serde(default)]
+    pub description: String,
+    /// When it is done; each a text, or a value that stands for one.
+    #[serde(default)]
+    pub acceptance_criteria: Vec<serde_json::Value>,
+    /// Files, folders and globs.
+    #[serde(default)]
+    pub files: Vec<String>,
+}
+
+impl Task {
+    /// All that a model would be told of it.
+    pub fn text(&self) -> String {
+        let criteria = self.acceptance_criteria.iter().map(|criterion| match criterion {
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        });
+        let lines: Vec<String> = std::iter::once(self.description.clone())
+            .chain(criteria)
+            .filter(|line| !line.is_empty())
+            .collect();
+        lines.join("\n")
+    }
 }

@@ -16,20 +16,27 @@ pub struct Priced<'a> {
     pub agent: &'a PlannedAgent,
     /// US dollars for a million tokens sent and received; absent when they are not known.
     pub prices: Option<(f64, f64)>,
-    /// Tokens of the SOPs of its shards where they are over their reserve, else the reserve.
-    pub sop_tokens: u64,
+}
+
+/// What is asked of the agents.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// How findings become a verdict.
+    pub protocol: Protocol,
+    /// Whether findings that block are looked at a second time.
+    pub verify: bool,
 }
 
 /// The most that all agents together can cost.
 pub fn ceilings(
     agents: &[Priced<'_>],
-    protocol: Protocol,
+    asked: Asked,
     limits: &config::Limits,
     jobs: u64,
     complete: bool,
 ) -> Ceilings {
-    let all = sum(agents, protocol, limits, jobs, |_| true);
-    let first = sum(agents, protocol, limits, jobs, |shard| shard.wave == 1);
+    let all = sum(agents, asked, limits, jobs, |_| true);
+    let first = sum(agents, asked, limits, jobs, |shard| shard.wave == 1);
     let cap = |cost: WaveCeilings| WaveCeilings {
         calls: cost.calls,
         tokens: limits.max_tokens.map_or(cost.tokens, |most| most.min(cost.tokens)),
@@ -60,7 +67,7 @@ struct Cost {
 
 fn sum(
     agents: &[Priced<'_>],
-    protocol: Protocol,
+    asked: Asked,
     limits: &config::Limits,
     jobs: u64,
     wanted: impl Fn(&Shard) -> bool,
@@ -71,9 +78,9 @@ fn sum(
     for priced in agents {
         let shards = priced.agent.shards.iter().filter(|shard| wanted(shard));
         let cost = if priced.agent.engine == BUILTIN {
-            builtin(shards, protocol)
+            builtin(shards, asked.protocol)
         } else {
-            provider(priced, shards.count() as u64, protocol, limits)
+            provider(priced, shards.count() as u64, asked, limits)
         };
         total.calls = total.calls.saturating_add(cost.calls);
         total.tokens = total.tokens.saturating_add(cost.sent).saturating_add(cost.received);
@@ -105,16 +112,19 @@ fn builtin<'a>(shards: impl Iterator<Item = &'a Shard>, protocol: Protocol) -> C
 
 /// A provider is sent the preamble and the whole branch with every call, and what it writes is
 /// charged to the branch: a branch never holds more than its budget.
-fn provider(priced: &Priced<'_>, shards: u64, protocol: Protocol, limits: &config::Limits) -> Cost {
+fn provider(priced: &Priced<'_>, shards: u64, asked: Asked, limits: &config::Limits) -> Cost {
     if shards == 0 {
         return Cost::default();
     }
-    let rounds = if protocol == Protocol::Ci { 2 } else { 1 };
-    let ballots = u64::from(protocol == Protocol::Vote);
-    let calls = shards.saturating_mul(limits.calls_per_shard * rounds).saturating_add(ballots);
-    let preamble = SYSTEM + PLAN + priced.sop_tokens.max(SOPS);
+    let rounds = if asked.protocol == Protocol::Ci { 2 } else { 1 };
+    let questions = u64::from(asked.protocol == Protocol::Vote) + u64::from(asked.verify);
+    let calls = shards
+        .saturating_mul(rounds)
+        .saturating_add(questions)
+        .saturating_mul(limits.calls_per_shard);
+    let preamble = SYSTEM + PLAN + SOPS;
     let context = preamble.saturating_add(priced.agent.budget);
-    let branches = shards.saturating_mul(rounds).saturating_add(ballots);
+    let branches = shards.saturating_mul(rounds).saturating_add(questions);
     Cost {
         calls,
         sent: calls.saturating_mul(context),

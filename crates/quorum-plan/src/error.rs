@@ -43,6 +43,20 @@ pub enum PlanError {
         /// What is wrong.
         message: String,
     },
+    /// A file to which more SOPs apply than a request has room for. They are never cut.
+    #[error(
+        "the SOPs that apply to {path} take {} tokens, more than the {reserve} kept for them: {}",
+        sops.iter().map(|(_, tokens)| tokens).sum::<u64>(),
+        sops.iter().map(|(name, tokens)| format!("{name} ({tokens})")).collect::<Vec<_>>().join(", ")
+    )]
+    SopsOverReserve {
+        /// The file.
+        path: String,
+        /// The SOPs with their tokens.
+        sops: Vec<(String, u64)>,
+        /// What is kept for them.
+        reserve: u64,
+    },
     /// A glob that cannot be read.
     #[error("`{pattern}` is not a glob: {message}")]
     BadGlob {
@@ -73,9 +87,15 @@ impl PlanError {
             Self::WindowTooSmall { .. } => {
                 Some("take a model with a window of 20,000 tokens or more".into())
             }
+            Self::FrontMatter { path, .. } if path.contains("sops/") => {
+                Some("`quorum sops check` looks at all SOPs".into())
+            }
             Self::FrontMatter { .. } => {
                 Some("`quorum agents --explain` shows a valid agent".into())
             }
+            Self::SopsOverReserve { .. } => Some(
+                "shorten them, or narrow their `applies_to`: reviewers are shown SOPs whole".into(),
+            ),
             Self::BadGlob { .. } => Some("`*` stays in one folder, `**` crosses folders".into()),
         }
     }

@@ -6,6 +6,7 @@
 
 pub mod budget;
 pub mod ceilings;
+pub mod domain;
 pub mod error;
 pub mod front_matter;
 pub mod glob;
@@ -18,6 +19,7 @@ pub mod select;
 pub mod shards;
 pub mod sizing;
 pub mod sop;
+pub mod task;
 pub mod tier;
 
 pub use error::PlanError;

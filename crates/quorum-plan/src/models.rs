@@ -16,9 +16,13 @@ const UNKNOWN_WINDOW: u64 = 128_000;
 /// The engine that needs no provider.
 pub const BUILTIN: &str = "builtin";
 
+/// The engine of reviews that somebody else's agents carry out.
+pub const HOST: &str = "host";
+
 /// Providers that Quorum can speak to.
-const PROVIDERS: [&str; 9] = [
+const PROVIDERS: [&str; 10] = [
     BUILTIN,
+    HOST,
     "anthropic",
     "openai",
     "openai-responses",

@@ -1,6 +1,6 @@
 //! From a scope with its units to the plan.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use quorum_model::SCHEMA_VERSION;
 use quorum_model::budget::Thresholds;
@@ -11,9 +11,9 @@ use quorum_model::tier::Tier;
 use quorum_model::unit::Unit;
 
 use crate::budget;
-use crate::ceilings::{self, Priced};
+use crate::ceilings::{self, Asked, Priced};
 use crate::error::PlanError;
-use crate::models::{BUILTIN, DEFAULT_WINDOW, Model, Registry};
+use crate::models::{BUILTIN, DEFAULT_WINDOW, HOST, Model, Registry};
 use crate::priority;
 use crate::related::Groups;
 use crate::roster::{Member, Roster};
@@ -56,6 +56,8 @@ pub struct Settings {
     pub model: Option<String>,
     /// Follow up until everything is covered.
     pub complete: bool,
+    /// Look at findings that block a second time.
+    pub verify: bool,
     /// The work is wanted quickly.
     pub time_pressure: bool,
     /// How tokens were counted.
@@ -107,6 +109,9 @@ pub fn plan(
     settings: &Settings,
 ) -> Result<Plan, PlanError> {
     let Input { scope, facts, units, sops, mut warnings } = input;
+    for file in &scope.files {
+        shards::applying(&file.path, &sops, Limits::of_tokens(0))?;
+    }
     let groups = Groups::of(&scope.files, &facts);
     let time_pressure = settings.time_pressure;
     let evidence = Evidence { files: &scope.files, facts: &facts, groups: &groups, time_pressure };
@@ -127,10 +132,10 @@ pub fn plan(
     let mut engines = Vec::new();
     for selected in &selection.agents {
         let engine = engine(selected.member, registry, settings)?;
-        agents.push(planner.agent(selected, &engine));
+        agents.push(planner.agent(selected, &engine)?);
         engines.push(engine);
     }
-    let priced = priced(&agents, &engines, &sops);
+    let priced = priced(&agents, &engines);
     let needed = ceilings_within(
         &priced,
         settings,
@@ -168,18 +173,18 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    fn agent(&self, selected: &Selected<'_>, engine: &Engine) -> PlannedAgent {
+    fn agent(&self, selected: &Selected<'_>, engine: &Engine) -> Result<PlannedAgent, PlanError> {
         let agent = &selected.member.agent;
         let budget = budget::budget(agent.base_budget, self.total_tokens, self.tier);
         let thresholds = self.settings.thresholds;
         let shard_limit = shard_limit(budget, engine.files_limit, thresholds);
         let order = self.reading_order(&selected.files);
         let units = order.iter().filter_map(|&index| self.units.get(index)).flatten().cloned();
-        let mut shards = shards::pack(units, self.sops, Limits::of_tokens(shard_limit));
+        let mut shards = shards::pack(units, self.sops, Limits::of_tokens(shard_limit))?;
         if engine.provider != BUILTIN {
             number_waves(&mut shards, thresholds.full_analysis.floor_of(budget));
         }
-        PlannedAgent {
+        Ok(PlannedAgent {
             name: agent.name.clone(),
             budget,
             base_budget: agent.base_budget,
@@ -190,7 +195,7 @@ impl Planner<'_> {
             files: order.iter().map(|&index| self.scope.files[index].path.to_string()).collect(),
             shard_limit,
             shards,
-        }
+        })
     }
 
     /// The most urgent files first, and among equals those that belong together.
@@ -218,12 +223,14 @@ fn number_waves(shards: &mut [Shard], room: u64) {
     }
 }
 
-/// What does `member`'s work, by its own settings first, then by the run's.
+/// What does `member`'s work, by its own settings first, then by the run's. A host's agents do the
+/// work of all.
 fn engine(member: &Member, registry: &Registry, settings: &Settings) -> Result<Engine, PlanError> {
-    let provider = member.provider.clone().unwrap_or_else(|| settings.provider.clone());
+    let own = member.provider.clone().filter(|_| settings.provider != HOST);
+    let provider = own.unwrap_or_else(|| settings.provider.clone());
     registry.check_provider(&provider)?;
-    if provider == BUILTIN {
-        let files_limit = sizing::files_limit(&Model::of_window(BUILTIN, DEFAULT_WINDOW))?;
+    if provider == BUILTIN || provider == HOST {
+        let files_limit = sizing::files_limit(&Model::of_window(&provider, DEFAULT_WINDOW))?;
         return Ok(Engine { provider, model: None, files_limit });
     }
     // A model that is named for the run belongs to the run's provider.
@@ -235,20 +242,11 @@ fn engine(member: &Member, registry: &Registry, settings: &Settings) -> Result<E
     Ok(Engine { provider, model: Some(model), files_limit })
 }
 
-fn priced<'a>(agents: &'a [PlannedAgent], engines: &[Engine], sops: &[Sop]) -> Vec<Priced<'a>> {
-    let tokens: HashMap<&str, u64> =
-        sops.iter().map(|sop| (sop.name.as_str(), sop.tokens)).collect();
-    let heaviest = |agent: &PlannedAgent| {
-        let of_shard = |shard: &Shard| {
-            shard.sops.iter().filter_map(|name| tokens.get(name.as_str())).sum::<u64>()
-        };
-        agent.shards.iter().map(of_shard).max().unwrap_or_default()
-    };
+fn priced<'a>(agents: &'a [PlannedAgent], engines: &[Engine]) -> Vec<Priced<'a>> {
     let both = agents.iter().zip(engines);
     both.map(|(agent, engine)| Priced {
         agent,
         prices: engine.model.as_ref().and_then(|model| model.prices),
-        sop_tokens: heaviest(agent),
     })
     .collect()
 }
@@ -258,7 +256,8 @@ fn ceilings_within(
     settings: &Settings,
     limits: &config::Limits,
 ) -> Ceilings {
-    ceilings::ceilings(priced, settings.protocol, limits, settings.jobs, settings.complete)
+    let asked = Asked { protocol: settings.protocol, verify: settings.verify };
+    ceilings::ceilings(priced, asked, limits, settings.jobs, settings.complete)
 }
 
 /// Names the changed files whose content no reviewer is shown because they are generated.

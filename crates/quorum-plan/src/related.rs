@@ -69,15 +69,17 @@ impl Groups {
 fn stem(path: &str) -> String {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = name.split('.').next().unwrap_or(name);
-    let stem = match stem {
-        "mod" | "lib" | "index" | "__init__" | "main" => folder.rsplit('/').next().unwrap_or(stem),
-        other => other,
-    };
     let stem = stem.strip_prefix("test_").unwrap_or(stem);
     let stem = ["_test", "_tests", "_spec", "Test", "Tests"]
         .iter()
         .find_map(|suffix| stem.strip_suffix(suffix))
         .unwrap_or(stem);
+    let stem = match stem {
+        "mod" | "lib" | "index" | "__init__" | "main" if !folder.is_empty() => {
+            folder.rsplit('/').next().unwrap_or(stem)
+        }
+        other => other,
+    };
     stem.to_ascii_lowercase()
 }
 
@@ -88,6 +90,17 @@ fn last_names(import: &str) -> Vec<String> {
     let mut names: Vec<String> = names.map(str::to_ascii_lowercase).collect();
     let keep = names.len().saturating_sub(2);
     names.split_off(keep)
+}
+
+/// Whether the file at `test` tests the file at `path`, by its name.
+pub fn is_test_of(test: &str, path: &str) -> bool {
+    let (folder, name) = test.rsplit_once('/').unwrap_or(("", test));
+    let named = [".test.", ".spec.", "_test.", "_spec.", "Test.", "Tests."];
+    let by_name = name.starts_with("test_") || named.iter().any(|part| name.contains(part));
+    let by_folder = folder
+        .split('/')
+        .any(|part| matches!(part, "test" | "tests" | "__tests__" | "spec" | "specs"));
+    test != path && (by_name || by_folder) && stem(test) == stem(path)
 }
 
 struct Union {
@@ -167,6 +180,24 @@ mod tests {
         assert_eq!(found.group(0), found.group(2));
         assert_eq!(found.group(3), found.group(4));
         assert_eq!(found.largest(), 3);
+    }
+
+    #[test]
+    fn a_test_is_known_by_its_name() {
+        for (test, path) in [
+            ("auth/token_test.go", "auth/token.go"),
+            ("main_test.go", "main.go"),
+            ("cmd/main_test.go", "cmd/main.go"),
+            ("src/a.test.ts", "src/a.ts"),
+            ("tests/test_views.py", "app/views.py"),
+            ("src/test/java/UserTest.java", "src/main/java/User.java"),
+            ("tests/parse.rs", "src/parse/mod.rs"),
+        ] {
+            assert!(is_test_of(test, path), "{test} {path}");
+            assert!(!is_test_of(path, test), "{path} {test}");
+        }
+        assert!(!is_test_of("auth/other_test.go", "auth/token.go"));
+        assert!(!is_test_of("a/token.go", "b/token.go"));
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use quorum_model::plan::Shard;
 use quorum_model::unit::Unit;
 
+use crate::error::PlanError;
 use crate::sizing::{MANY_FILES, SOPS};
-use crate::sop::Sop;
+use crate::sop::{self, Sop};
 
 /// What a packing must keep to.
 #[derive(Clone, Copy, Debug)]
@@ -28,19 +29,23 @@ impl Limits {
 ///
 /// Every unit is in exactly one shard, and no shard's units are over the limit, given that no unit
 /// alone is. Neighbours stay together: what is related or urgent comes in order, and a shard is
-/// closed only when the next unit, or the SOPs that it brings, no longer fit. A file whose SOPs
-/// alone are over their reserve gets shards of its own that say so; SOPs are never cut.
-pub fn pack(units: impl IntoIterator<Item = Unit>, sops: &[Sop], limits: Limits) -> Vec<Shard> {
+/// closed only when the next unit, or the SOPs that it brings, no longer fit. Every shard carries
+/// all SOPs that apply to it, whole; a file whose SOPs alone are over their reserve is an error.
+pub fn pack(
+    units: impl IntoIterator<Item = Unit>,
+    sops: &[Sop],
+    limits: Limits,
+) -> Result<Vec<Shard>, PlanError> {
     let mut shards = Vec::new();
     let mut open = Open::default();
     let mut applicable = Applicable { path: None, sops: BTreeSet::new() };
     for unit in units {
-        let needed = applicable.to(&unit.path, sops);
+        let needed = applicable.to(&unit.path, sops, limits)?;
         let together: BTreeSet<usize> = open.sops.union(needed).copied().collect();
         let fits = open.tokens + unit.tokens <= limits.tokens
-            && (tokens_of(&together, sops) <= limits.sop_tokens || together == open.sops);
+            && tokens_of(&together, sops) <= limits.sop_tokens;
         if !fits && !open.units.is_empty() {
-            shards.push(std::mem::take(&mut open).close(sops, limits));
+            shards.push(std::mem::take(&mut open).close(sops));
             open.sops.clone_from(needed);
         } else {
             open.sops = together;
@@ -49,9 +54,25 @@ pub fn pack(units: impl IntoIterator<Item = Unit>, sops: &[Sop], limits: Limits)
         open.units.push(unit);
     }
     if !open.units.is_empty() {
-        shards.push(open.close(sops, limits));
+        shards.push(open.close(sops));
     }
-    shards
+    Ok(shards)
+}
+
+/// The places in `sops` of those that apply to the file at `path`, or an error where they do not fit
+/// their reserve.
+pub(crate) fn applying(
+    path: &str,
+    sops: &[Sop],
+    limits: Limits,
+) -> Result<BTreeSet<usize>, PlanError> {
+    let found: BTreeSet<usize> =
+        (0..sops.len()).filter(|&index| sops[index].applies(path)).collect();
+    if tokens_of(&found, sops) > limits.sop_tokens {
+        let all: Vec<&Sop> = found.iter().map(|&index| &sops[index]).collect();
+        return Err(sop::over_reserve(path, &all, limits.sop_tokens));
+    }
+    Ok(found)
 }
 
 /// The SOPs of the file that is being packed; units of one file come together.
@@ -61,16 +82,21 @@ struct Applicable {
 }
 
 impl Applicable {
-    fn to(&mut self, path: &std::sync::Arc<str>, sops: &[Sop]) -> &BTreeSet<usize> {
+    fn to(
+        &mut self,
+        path: &std::sync::Arc<str>,
+        sops: &[Sop],
+        limits: Limits,
+    ) -> Result<&BTreeSet<usize>, PlanError> {
         if self.path.as_ref() != Some(path) {
+            self.sops = applying(path, sops, limits)?;
             self.path = Some(path.clone());
-            self.sops = (0..sops.len()).filter(|&index| sops[index].applies(path)).collect();
         }
-        &self.sops
+        Ok(&self.sops)
     }
 }
 
-fn tokens_of(chosen: &BTreeSet<usize>, sops: &[Sop]) -> u64 {
+pub(crate) fn tokens_of(chosen: &BTreeSet<usize>, sops: &[Sop]) -> u64 {
     chosen.iter().map(|&index| sops[index].tokens).sum()
 }
 
@@ -82,18 +108,11 @@ struct Open {
 }
 
 impl Open {
-    fn close(self, sops: &[Sop], limits: Limits) -> Shard {
+    fn close(self, sops: &[Sop]) -> Shard {
         let mut notes = Vec::new();
         let files: BTreeSet<&str> = self.units.iter().map(|unit| &*unit.path).collect();
         if files.len() > MANY_FILES {
             notes.push(format!("{} files are probably too many for one request", files.len()));
-        }
-        let sop_tokens = tokens_of(&self.sops, sops);
-        if sop_tokens > limits.sop_tokens {
-            notes.push(format!(
-                "its SOPs take {sop_tokens} tokens, more than the {} kept for them",
-                limits.sop_tokens
-            ));
         }
         Shard {
             wave: 1,
@@ -108,7 +127,6 @@ impl Open {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sop;
     use proptest::prelude::*;
     use quorum_model::unit::UnitKind;
 
@@ -124,21 +142,25 @@ mod tests {
     }
 
     fn sop(name: &str, applies_to: &str, tokens: u64) -> Sop {
-        let text = format!("---\napplies_to: \"{applies_to}\"\n---\ntext");
+        sop_with(name, &format!("applies_to: \"{applies_to}\""), tokens)
+    }
+
+    fn sop_with(name: &str, front: &str, tokens: u64) -> Sop {
+        let text = format!("---\n{front}\n---\ntext");
         sop::parse(&format!("{name}.md"), &text, |_| tokens).expect("it parses")
     }
 
     #[test]
     fn a_shard_is_closed_when_the_next_unit_does_not_fit() {
         let units = [unit("a", 1, 60), unit("a", 2, 40), unit("b", 1, 1)];
-        let shards = pack(units, &[], Limits::of_tokens(100));
+        let shards = pack(units, &[], Limits::of_tokens(100)).expect("no SOPs");
         assert_eq!(shards.iter().map(|shard| shard.tokens).collect::<Vec<_>>(), [100, 1]);
     }
 
     #[test]
     fn more_than_four_files_are_noted() {
         let units = ["a", "b", "c", "d", "e"].map(|path| unit(path, 1, 1));
-        let shards = pack(units, &[], Limits::of_tokens(100));
+        let shards = pack(units, &[], Limits::of_tokens(100)).expect("no SOPs");
         assert_eq!(shards.len(), 1);
         assert!(shards[0].notes[0].starts_with("5 files are probably too many"));
     }
@@ -147,7 +169,7 @@ mod tests {
     fn sops_that_do_not_fit_together_part_their_files() {
         let sops = [sop("go", "*.go", 3_000), sop("rs", "*.rs", 2_000), sop("all", "*", 500)];
         let units = [unit("a.go", 1, 1), unit("b.go", 1, 1), unit("c.rs", 1, 1)];
-        let shards = pack(units, &sops, Limits::of_tokens(100));
+        let shards = pack(units, &sops, Limits::of_tokens(100)).expect("each file's fit");
         let seen: Vec<_> = shards.iter().map(|s| (s.units.len(), s.sops.clone())).collect();
         assert_eq!(
             seen,
@@ -156,41 +178,75 @@ mod tests {
     }
 
     #[test]
-    fn sops_over_their_reserve_are_whole_and_noted() {
-        let sops = [sop("big", "*.go", 9_000)];
-        let units = [unit("a.go", 1, 1), unit("a.go", 2, 1), unit("b.rs", 1, 1)];
-        let shards = pack(units, &sops, Limits::of_tokens(100));
-        assert!(shards[0].notes[0].contains("9000 tokens"));
-        assert_eq!(shards[0].sops, ["big"]);
+    fn sops_of_one_file_over_their_reserve_are_an_error_that_names_them() {
+        let sops = [sop("big", "*.go", 3_000), sop("small", "*", 1_001), sop("other", "*.rs", 9)];
+        let fits = pack([unit("a.rs", 1, 1)], &sops, Limits::of_tokens(100)).expect("1,010");
+        assert_eq!(fits[0].sops, ["small", "other"]);
+        let error = pack([unit("a.go", 1, 1)], &sops, Limits::of_tokens(100)).expect_err("4,001");
+        assert_eq!(
+            error.to_string(),
+            "the SOPs that apply to a.go take 4001 tokens, more than the 4000 kept for them: \
+             big (3000), small (1001)"
+        );
+    }
+
+    /// An SOP of any front matter: for files of one ending, of one domain, of both, or for all.
+    fn any_sop() -> impl Strategy<Value = (usize, String, u64)> {
+        let front = prop_oneof![
+            (0usize..5).prop_map(|ending| format!("applies_to: \"*.x{ending}\"")),
+            Just("applies_to: [\"auth/**\", \"*.x1\"]\nseverity: error".to_owned()),
+            Just("domains: [auth]\nseverity: warning".to_owned()),
+            Just("domains: [security, api]\napplies_to: \"*.x2\"".to_owned()),
+            Just("severity: info".to_owned()),
+        ];
+        (0usize..100, front, 0u64..3_000)
     }
 
     proptest! {
         #[test]
-        fn every_unit_is_in_one_shard_and_no_shard_is_over(
-            sizes in proptest::collection::vec((0u64..=50, 0usize..6), 0..200),
+        fn every_shard_carries_all_sops_that_apply_whole_or_there_is_no_plan(
+            sizes in proptest::collection::vec(
+                (0u64..=50, 0usize..6, prop_oneof!["", "auth/", "api/", "web/"]), 0..120),
             limit in 50u64..200,
-            sop_tokens in proptest::collection::vec(0u64..5_000, 0..4),
+            orders in proptest::collection::vec(any_sop(), 0..6),
         ) {
             let units: Vec<Unit> = sizes
                 .iter()
                 .enumerate()
-                .map(|(line, (tokens, file))| unit(&format!("f{file}.x{file}"), line as u64, *tokens))
+                .map(|(line, (tokens, file, folder))| {
+                    unit(&format!("{folder}f{file}.x{file}"), line as u64, *tokens)
+                })
                 .collect();
-            let sops: Vec<Sop> = sop_tokens
+            let sops: Vec<Sop> = orders
                 .iter()
                 .enumerate()
-                .map(|(index, tokens)| sop(&format!("s{index}"), &format!("*.x{index}"), *tokens))
+                .map(|(index, (_, front, tokens))| sop_with(&format!("s{index}"), front, *tokens))
                 .collect();
-            let shards = pack(units.clone(), &sops, Limits::of_tokens(limit));
+            let needed = |path: &str| {
+                sops.iter().filter(|sop| sop.applies(path)).map(|sop| sop.tokens).sum::<u64>()
+            };
+            let shards = match pack(units.clone(), &sops, Limits::of_tokens(limit)) {
+                Ok(shards) => shards,
+                Err(PlanError::SopsOverReserve { path, sops: named, reserve }) => {
+                    prop_assert!(needed(&path) > reserve);
+                    prop_assert_eq!(needed(&path), named.iter().map(|(_, t)| t).sum::<u64>());
+                    return Ok(());
+                }
+                Err(other) => return Err(TestCaseError::fail(other.to_string())),
+            };
+            prop_assert!(units.iter().all(|unit| needed(&unit.path) <= SOPS));
             let packed: Vec<Unit> = shards.iter().flat_map(|shard| shard.units.clone()).collect();
             prop_assert_eq!(packed, units);
             for shard in &shards {
                 prop_assert!(shard.tokens <= limit);
                 prop_assert_eq!(shard.tokens, shard.units.iter().map(|u| u.tokens).sum::<u64>());
+                let mut carried = 0;
                 for sop in &sops {
                     let applies = shard.units.iter().any(|unit| sop.applies(&unit.path));
                     prop_assert_eq!(applies, shard.sops.contains(&sop.name));
+                    carried += if applies { sop.tokens } else { 0 };
                 }
+                prop_assert!(carried <= SOPS);
             }
         }
     }

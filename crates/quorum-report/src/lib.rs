@@ -23,4 +23,4 @@ mod text;
 
 pub use format::{Format, render};
 pub use report::{Excerpt, Report};
-pub use text::{count, number};
+pub use text::{count, number, visible};

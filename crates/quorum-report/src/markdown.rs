@@ -133,6 +133,7 @@ fn checks(report: &Report<'_>, limit: usize) -> String {
             SopStatus::Violated => "**violated**",
             SopStatus::NotApplicable => continue,
             SopStatus::NotReviewed => "not reviewed",
+            SopStatus::NotChecked => "not checked",
         };
         let evidence = prose(&sop.evidence, 300);
         rows.push(format!("- SOP {}: {status}; {evidence}\n", prose(&sop.sop, 100)));

@@ -11,7 +11,7 @@ use quorum_model::verdict::{AgentVerdict, Verdict};
 /// characters, those that change the direction of writing, and those without any width.
 ///
 /// Line ends and tabs stay.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }
@@ -171,6 +171,7 @@ pub(crate) fn cutoff(reason: CutoffReason) -> &'static str {
         CutoffReason::Timeout => "it ran out of time",
         CutoffReason::Interrupt => "the run was interrupted",
         CutoffReason::Error => "its engine failed",
+        CutoffReason::Canary => "it missed a planted defect",
     }
 }
 

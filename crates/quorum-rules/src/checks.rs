@@ -9,6 +9,7 @@ mod functions;
 mod infra;
 mod language;
 mod quality;
+mod regexes;
 mod rule;
 mod search;
 pub(crate) mod secrets;
@@ -35,6 +36,7 @@ pub(crate) const ALL: &[Check] = &[
     secrets::check,
     text::check,
     infra::check,
+    regexes::check,
 ];
 
 /// Looks at one file with the repository around it.

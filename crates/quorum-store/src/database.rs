@@ -9,12 +9,24 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::error::StoreError;
 use crate::folder::{Folder, refuse_link};
 
-/// The form of the tables; raised when it changes.
-const VERSION: u32 = 1;
+/// How the tables came to be: each step is taken once, and the number of steps is the version.
+const STEPS: [&str; 2] = [FIRST, OFFERS];
+const VERSION: u32 = 2;
 /// How long to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-const SCHEMA: &str = "
+const OFFERS: &str = "
+CREATE TABLE offers (
+    name TEXT PRIMARY KEY,
+    pattern TEXT NOT NULL,
+    agents TEXT NOT NULL,
+    run TEXT NOT NULL,
+    state TEXT NOT NULL,
+    created TEXT NOT NULL
+) WITHOUT ROWID;
+";
+
+const FIRST: &str = "
 CREATE TABLE entries (
     id INTEGER PRIMARY KEY,
     file TEXT NOT NULL,
@@ -116,14 +128,14 @@ impl Database {
             connection.pragma_update(None, "journal_mode", "WAL").map_err(failed())?;
         }
         connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed())?;
-        if self.version()? == 0 {
+        if self.version()? < VERSION {
             self.write(|transaction| {
                 // Another process may have been faster.
-                if version_of(transaction)? == 0 {
-                    transaction.execute_batch(SCHEMA)?;
-                    transaction.pragma_update(None, "user_version", VERSION)?;
+                let taken = usize::try_from(version_of(transaction)?).unwrap_or(STEPS.len());
+                for step in STEPS.iter().skip(taken) {
+                    transaction.execute_batch(step)?;
                 }
-                Ok(())
+                transaction.pragma_update(None, "user_version", VERSION)
             })?;
         }
         match self.version()? {

@@ -35,6 +35,14 @@ pub enum StoreError {
         /// What it could be.
         runs: Vec<String>,
     },
+    /// Several findings begin with this.
+    #[error("`{prefix}` could be {}", findings.join(" or "))]
+    AmbiguousFinding {
+        /// What was asked for.
+        prefix: String,
+        /// What it could be.
+        findings: Vec<String>,
+    },
     /// Another process works on the run.
     #[error("run {0} is in use by another process")]
     Locked(String),
@@ -74,6 +82,7 @@ impl StoreError {
             Self::NoSuchRun(_) | Self::AmbiguousRun { .. } => {
                 "`quorum runs list` names them; the first characters of an id are enough"
             }
+            Self::AmbiguousFinding { .. } => "give more of the fingerprint, or the id",
             Self::Locked(_) => "wait for it to end, or end it; `quorum runs list` shows all runs",
             Self::JournalFailed(_) => "`quorum resume` goes on from what was saved",
             Self::Database { source, .. } => return database_hint(source),

@@ -7,7 +7,11 @@ use crate::error::StoreError;
 use crate::whole;
 
 /// What Quorum writes stays out of version control; what a team writes there does not.
-const GITIGNORE: &str =
+const GITIGNORE: &str = "*\n!agents/\n!agents/**\n!sops/\n!sops/**\n!rules/\n!rules/**\n\
+                         !conventions/\n!conventions/**\n!dismissed.toml\n";
+
+/// What it was before there were conventions.
+const EARLIER: &str =
     "*\n!agents/\n!agents/**\n!sops/\n!sops/**\n!rules/\n!rules/**\n!dismissed.toml\n";
 
 /// The `.quorum` folder of a repository.
@@ -22,7 +26,8 @@ impl Folder {
         let folder = Self::at(root)?;
         fs::create_dir_all(&folder.path).map_err(StoreError::io("making", &folder.path))?;
         let ignore = folder.path.join(".gitignore");
-        if ignore.symlink_metadata().is_err() {
+        let is_earlier = || fs::read(&ignore).is_ok_and(|kept| kept == EARLIER.as_bytes());
+        if ignore.symlink_metadata().is_err() || is_earlier() {
             whole::write(&ignore, GITIGNORE.as_bytes())?;
         }
         Ok(folder)

@@ -8,10 +8,11 @@
 mod event;
 mod read;
 
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 pub use event::{CallOutcome, Event, SettledCall};
 pub use read::{Damage, DamageKind, Reading, Record, read};
@@ -25,6 +26,16 @@ pub struct Journal {
     path: PathBuf,
     clock: Clock,
     inner: Mutex<Inner>,
+    watcher: OnceLock<Watcher>,
+}
+
+/// Is told of every record, in their order.
+struct Watcher(Box<dyn Fn(&Record) + Send + Sync>);
+
+impl fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watcher")
+    }
 }
 
 #[derive(Debug)]
@@ -71,7 +82,21 @@ impl Journal {
 
     fn over(file: File, path: &Path, clock: Clock, length: u64, next: u64) -> Self {
         let inner = Mutex::new(Inner { file, length, next, failed: false });
-        Self { path: path.to_owned(), clock, inner }
+        Self { path: path.to_owned(), clock, inner, watcher: OnceLock::new() }
+    }
+
+    /// Tells `watcher` of every record that there is and of every one that comes. There is one
+    /// watcher at most: a second one is not told anything.
+    pub fn watch(
+        &self,
+        watcher: impl Fn(&Record) + Send + Sync + 'static,
+    ) -> Result<(), StoreError> {
+        // Nothing is added between the records that there are and the first that comes.
+        let _inner = self.lock();
+        let bytes = std::fs::read(&self.path).map_err(StoreError::io("reading", &self.path))?;
+        read(&bytes).records.iter().for_each(&watcher);
+        drop(self.watcher.set(Watcher(Box::new(watcher))));
+        Ok(())
     }
 
     /// Adds one event. When this returns, an event that must not be lost is on the disk.
@@ -99,6 +124,11 @@ impl Journal {
         }
         let durable = events.iter().any(Event::is_durable);
         inner.put(&lines, durable).map_err(StoreError::io("writing", &self.path))?;
+        if let Some(Watcher(told)) = self.watcher.get() {
+            for (seq, event) in (inner.next..).zip(events) {
+                told(&Record { seq, at: at.clone(), event: event.clone() });
+            }
+        }
         inner.next = next;
         Ok(())
     }

@@ -113,6 +113,21 @@ impl Ledger {
         })
     }
 
+    /// What earlier reviews found in these files, in the order in which it was found first.
+    pub fn about(&self, files: &[&str]) -> Result<Vec<Entry>, StoreError> {
+        self.database.read(|connection| {
+            let mut ids = BTreeSet::new();
+            let mut by_file =
+                connection.prepare_cached("SELECT id FROM entries WHERE file = ?1")?;
+            for file in files {
+                for id in by_file.query_map([file], |row| row.get::<_, i64>(0))? {
+                    ids.insert(id?);
+                }
+            }
+            ids.into_iter().map(|id| entry(connection, id)).collect()
+        })
+    }
+
     /// Sets a finding aside, or refutes it.
     pub fn dismiss(&mut self, dismissal: &Dismissal) -> Result<(), StoreError> {
         self.database.write(|transaction| {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 pub use id::RunId;
 use jiff::Timestamp;
+use quorum_model::finding::Finding;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
@@ -21,6 +22,9 @@ use crate::journal::{self, Event, Journal};
 use crate::layout::Layout;
 use crate::state::RunState;
 use crate::{page, verdicts, whole};
+
+/// The shortest part of a fingerprint that is taken for one.
+const FINGERPRINT: usize = 6;
 
 /// How often another id is tried when a run of the same moment has taken one.
 const ATTEMPTS: usize = 100;
@@ -292,6 +296,28 @@ impl RunSummary {
         }
         verdicts.sort_by(|a, b| a.agent.cmp(&b.agent));
         Ok(verdicts)
+    }
+
+    /// A finding of the result, by its id or the beginning of its fingerprint.
+    pub fn finding(&self, name: &str) -> Result<Option<Finding>, StoreError> {
+        let Some(result) = self.result()? else { return Ok(None) };
+        let all = || result.findings.iter().chain(&result.not_agreed).chain(&result.history);
+        if let Some(found) = all().find(|finding| finding.id.eq_ignore_ascii_case(name)) {
+            return Ok(Some(found.clone()));
+        }
+        if name.len() < FINGERPRINT {
+            return Ok(None);
+        }
+        let matching: Vec<&Finding> =
+            all().filter(|finding| finding.fingerprint.starts_with(name)).collect();
+        match matching.as_slice() {
+            [] => Ok(None),
+            [one] => Ok(Some((*one).clone())),
+            several => Err(StoreError::AmbiguousFinding {
+                prefix: name.to_owned(),
+                findings: several.iter().take(5).map(|finding| finding.id.clone()).collect(),
+            }),
+        }
     }
 
     /// The page of an agent, where it ended.

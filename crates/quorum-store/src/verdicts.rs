@@ -97,6 +97,11 @@ pub fn needs_a_look(verdict: &VerdictFile) -> bool {
     verdict.status != AgentStatus::Clean
 }
 
+/// What an orchestrator reads of one agent.
+pub fn line(verdict: &VerdictFile) -> String {
+    format!("{} {}: {}", name(verdict.status), verdict.agent, verdict.summary)
+}
+
 /// The status as it is spelt in documents.
 pub fn name(status: AgentStatus) -> &'static str {
     match status {

@@ -12,7 +12,7 @@ use crate::error::StoreError;
 const ASIDE: &str = ".partial-";
 
 /// Writes `bytes` aside, makes sure that they are on the disk, and gives them their name.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     put(folder, path, bytes).map_err(StoreError::io("writing", path))
 }

@@ -1,5 +1,7 @@
 //! The arguments, and the help that teaches them.
 
+mod context;
+mod mcp;
 mod report;
 mod runs;
 
@@ -7,7 +9,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use report::{ReportArgs, ResultArgs, ResultFormat};
+pub(crate) use context::{ContextArgs, ConventionsAction, ConventionsArgs, SopsAction, SopsArgs};
+pub(crate) use mcp::{Assistant, McpArgs, SetupArgs};
+pub(crate) use report::{LiveArgs, ReportArgs, ResultArgs, ResultFormat};
 pub(crate) use runs::{
     DismissArgs, IngestArgs, MemoryAction, MemoryArgs, RunsAction, RunsArgs, ShowArgs, VerdictsArgs,
 };
@@ -97,9 +101,13 @@ would not mend) or escalated (1, or 2 where no verdict was reached).")]
 Of the model's window, 2,000 tokens go to the system prompt, 1,500 to the plan, 4,000 to SOPs, 6,400 to
 the answer and 15 % to a margin. Files may take 40 % of the rest, or the model's sweet_spot.
 
+A task is a JSON file with `description`, `acceptance_criteria` and `files` (or globs); for one, the answer
+is JSON, and the exit code is 0 if it fits and 1 if it is too large.
+
 Examples:
   quorum size src/auth/*.go
-  quorum size src --model claude-haiku-4-5 --format json")]
+  quorum size src --model claude-haiku-4-5 --format json
+  quorum size --task task.json")]
     Size(SizeArgs),
     /// Bring the index of this repository up to date: symbols, chunks, references
     #[command(after_help = "\
@@ -150,6 +158,34 @@ Examples:
     Agents(AgentsArgs),
     /// List the rules of the embedded reviewers, show one, or run the cases inside them
     Rules(RulesArgs),
+    /// List the team's standing orders, look for mistakes in them, or say which apply to a file
+    #[command(after_help = "\
+SOPs are Markdown files in .quorum/sops/. Reviewers are shown those that apply, whole, and answer for each.
+
+Examples:
+  quorum sops list
+  quorum sops explain src/auth/login.go
+  quorum sops check                     exit code 1 where a review would fail for them")]
+    Sops(SopsArgs),
+    /// List how the team says that it writes code, and accept or reject what reviewers offer
+    #[command(after_help = "\
+Read are AGENTS.md, CLAUDE.md, GEMINI.md and REVIEW.md (each for its folder), .cursorrules and
+.cursor/rules, .github/copilot-instructions.md and instructions, CONTRIBUTING, STYLE and CONVENTIONS
+files, and .quorum/conventions/. After a review that approves, reviewers may offer what they saw.
+
+Examples:
+  quorum conventions list
+  quorum conventions accept c-1a2b3c4d")]
+    Conventions(ConventionsArgs),
+    /// Print what a reviewer of these files would be told beside their code
+    #[command(after_help = "\
+Standing orders go in whole; then, in 4,000 tokens together with them, what was decided before,
+signatures, tests and conventions. The manifest says what went in, what did not, and why.
+
+Examples:
+  quorum context src/auth/login.go
+  quorum context src/auth --agent security --format json")]
+    Context(ContextArgs),
     /// Show, check or start the configuration
     Config(ConfigArgs),
     /// Keep the advisories that dependencies are compared with
@@ -203,6 +239,8 @@ The exit code is the run's own: 0 approved, 1 changes requested or blocked, 2 in
         run: String,
         #[command(flatten)]
         output: ResultArgs,
+        #[command(flatten)]
+        live: LiveArgs,
     },
     /// Take findings of other tools and agents into a run
     #[command(after_help = "\
@@ -238,6 +276,24 @@ Examples:
     Dismiss(DismissArgs),
     /// Check what a review depends on, and say what to do
     Doctor,
+    /// Serve coding agents: an MCP server on standard input and output, or over HTTP
+    #[command(after_help = "\
+The client starts it; `quorum setup claude` and its like write that down for one. Paths stay within the
+roots that the client names, else within the repository that it is started in. Over HTTP it listens on
+this machine alone, wants a token, and answers no page in a browser.
+
+Examples:
+  quorum mcp
+  MCP_SERVER_TOKEN=$(cat token) quorum mcp --http 127.0.0.1:8931")]
+    Mcp(McpArgs),
+    /// Tell a coding assistant about Quorum in this repository: shows the files, `--yes` writes them
+    Setup(SetupArgs),
+    /// Write the plugin for Claude Code to a folder
+    #[command(hide = true)]
+    Plugin {
+        /// The folder
+        folder: PathBuf,
+    },
     /// Write the manual pages to a folder
     #[command(hide = true)]
     Man {
@@ -332,9 +388,12 @@ pub(crate) struct RunArgs {
     /// Follow up on what the budget leaves out, until everything is covered
     #[arg(long)]
     pub(crate) complete: bool,
-    /// Have every blocking finding checked by a second look
+    /// Have every blocking finding looked at a second time, by another model or context
     #[arg(long)]
     pub(crate) verify: bool,
+    /// Plant a defect in what models are shown; one that does not report it has not finished
+    #[arg(long)]
+    pub(crate) canary: bool,
     /// Report vetoes without blocking; the reason is recorded
     #[arg(long, value_name = "REASON", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) ignore_vetos: Option<String>,
@@ -413,6 +472,8 @@ pub(crate) struct ReviewArgs {
     pub(crate) run: RunArgs,
     #[command(flatten)]
     pub(crate) output: ResultArgs,
+    #[command(flatten)]
+    pub(crate) live: LiveArgs,
 }
 
 #[derive(Args, Debug)]
@@ -452,22 +513,29 @@ pub(crate) struct LoopArgs {
 #[derive(Args, Debug)]
 pub(crate) struct SizeArgs {
     /// Files, directories and globs
-    #[arg(required = true)]
+    #[arg(required_unless_present = "task")]
     pub(crate) paths: Vec<String>,
+    /// A task to size: a JSON file, or `-` for standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["paths", "description"])]
+    pub(crate) task: Option<PathBuf>,
     /// The model to size for [default: a window of 200,000 tokens]
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// A window to size for, in place of a model's
     #[arg(long, value_name = "TOKENS", conflicts_with = "model")]
     pub(crate) window: Option<u64>,
-    /// The task's own text: its description and acceptance criteria
+    /// What is to be done with the files, in words; they are counted, too
     #[arg(long, value_name = "TEXT", default_value = "")]
-    pub(crate) task: String,
+    pub(crate) description: String,
     /// How tokens are counted
     #[arg(long, value_name = "NAME", value_parser = ["o200k", "cl100k", "chars4"])]
     pub(crate) tokenizer: Option<String>,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    /// For people, or for programs [default: terminal; json with --task]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+    /// Write the output to a file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

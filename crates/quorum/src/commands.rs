@@ -3,7 +3,9 @@
 pub(crate) mod advisories;
 mod agents;
 mod config;
-mod dismiss;
+pub(crate) mod context;
+pub(crate) mod conventions;
+pub(crate) mod dismiss;
 mod doctor;
 pub(crate) mod eval;
 mod gates;
@@ -11,18 +13,21 @@ mod index;
 mod ingest;
 mod looping;
 mod man;
+mod mcp;
 mod memory;
 pub(crate) mod plan;
 mod post;
 pub(crate) mod replay;
 mod report;
 mod resume;
-mod review;
+pub(crate) mod review;
 mod rules;
 mod runs;
-mod search;
+pub(crate) mod search;
+mod setup;
 mod show;
-mod size;
+pub(crate) mod size;
+pub(crate) mod sops;
 mod symbols;
 mod verdicts;
 
@@ -54,6 +59,9 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Map(arguments) => symbols::map(cli, arguments),
         Command::Agents(arguments) => agents::run(cli, arguments),
         Command::Rules(arguments) => rules::run(cli, arguments),
+        Command::Sops(arguments) => sops::run(cli, arguments),
+        Command::Conventions(arguments) => conventions::run(cli, arguments),
+        Command::Context(arguments) => context::run(cli, arguments),
         Command::Config(arguments) => config::run(cli, arguments),
         Command::Advisories(arguments) => advisories::run(cli, arguments),
         Command::Eval(arguments) => eval::run(cli, arguments),
@@ -61,13 +69,16 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         Command::Show(arguments) => show::run(cli, arguments),
         Command::Runs(arguments) => runs::run(cli, arguments),
         Command::Report(arguments) => report::run(cli, arguments),
-        Command::Resume { run, output } => resume::run(cli, run, output),
+        Command::Resume { run, output, live } => resume::run(cli, run, output, live),
         Command::Ingest(arguments) => ingest::run(cli, arguments),
         Command::Replay(arguments) => replay::run(cli, arguments),
         Command::Post(arguments) => post::run(cli, arguments),
         Command::Memory(arguments) => memory::run(cli, arguments),
         Command::Dismiss(arguments) => dismiss::run(cli, arguments),
         Command::Doctor => doctor::run(cli),
+        Command::Mcp(arguments) => mcp::run(cli, arguments),
+        Command::Setup(arguments) => setup::run(cli, arguments),
+        Command::Plugin { folder } => setup::plugin(folder),
         Command::Man { folder } => man::run(folder),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use indicatif::ProgressBar;
 use quorum_advisories::Database;
+use quorum_dispatch::sops::Checks;
 use quorum_dispatch::{BUILTIN, Reviewed};
 use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
+use quorum_model::result::SopStatus;
 use quorum_model::scope::{FileEntry, Flag};
 use quorum_rules::{LineSet, RuleSet, Side, SourceFile, Sources};
 use quorum_scope::content::{Content, Contents};
@@ -16,7 +18,7 @@ use quorum_scope::files::RawFile;
 use quorum_scope::snapshot::Snapshot;
 use quorum_scope::versions;
 
-use crate::commands::advisories;
+use crate::commands::{advisories, plan};
 use crate::failure::Failure;
 use crate::workspace::Workspace;
 
@@ -41,6 +43,8 @@ pub(crate) fn review(
     let snapshot = Snapshot::new(repository, &workspace.target);
     let around = Around { snapshot, advisories: advisories::open()? };
     let unread = Mutex::new(BTreeSet::new());
+    let sops = plan::sops(workspace)?;
+    let checks = Checks::new(&sops, |id| rules.get(id).is_some())?;
     let load = |number: usize| {
         let (entry, raw) = (plan.scope.files.get(number)?, files.get(number)?);
         bar.inc(1);
@@ -51,12 +55,18 @@ pub(crate) fn review(
                 }
                 None
             }
-            Ok(content) => source(entry, raw, content),
+            Ok(content) => {
+                let source = source(entry, raw, content);
+                if let Some(source) = &source {
+                    checks.look(source);
+                }
+                source
+            }
         }
     };
     let review = quorum_rules::review_with(rules, files.len(), &load, &around);
     let unread = unread.into_inner().unwrap_or_default();
-    Ok(quorum_dispatch::outcomes(run, plan, review, &unread))
+    Ok(quorum_dispatch::outcomes(run, plan, review, &unread, &checks))
 }
 
 /// What the embedded rules found for each agent, whatever does its work: outcomes of those that rules
@@ -77,8 +87,13 @@ pub(crate) fn review_all(
         plan.agents.iter().any(|agent| agent.name == outcome.agent && agent.engine == BUILTIN)
     };
     let (outcomes, beside): (Vec<_>, Vec<_>) = reviewed.outcomes.into_iter().partition(is_builtin);
+    let violated = |outcome: &AgentOutcome| {
+        let violated = outcome.sops.iter().filter(|sop| sop.status == SopStatus::Violated);
+        (outcome.agent.clone(), violated.cloned().collect())
+    };
+    let violated = beside.iter().map(violated).collect();
     let beside = beside.into_iter().map(|outcome| (outcome.agent, outcome.findings)).collect();
-    Ok((Reviewed { outcomes, hints: reviewed.hints }, beside))
+    Ok((Reviewed { outcomes, hints: reviewed.hints, violated }, beside))
 }
 
 /// The file as the rules read it; absent where there is no text.

@@ -75,6 +75,12 @@ impl From<quorum_rules::RuleError> for Failure {
     }
 }
 
+impl From<quorum_dispatch::sops::CheckError> for Failure {
+    fn from(error: quorum_dispatch::sops::CheckError) -> Self {
+        Self::new(error.to_string()).with_hint(error.hint())
+    }
+}
+
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         Self { message: error.to_string(), hint: error.hint(), quiet: false }

@@ -1,5 +1,8 @@
 //! A review in the light of the ones before it.
 
+use std::collections::BTreeMap;
+use std::fs;
+
 use jiff::Timestamp;
 use quorum_model::finding::{Finding, FindingState};
 use quorum_model::outcome::AgentOutcome;
@@ -10,9 +13,11 @@ use quorum_scope::request::{self, Request, Selection};
 use quorum_scope::snapshot::Snapshot;
 use quorum_store::ledger::Ledger;
 use quorum_store::ledger::converge::{self, Touched};
+use quorum_store::ledger::dismissal::Dismissal;
 use quorum_store::ledger::judge::{Judgement, Review};
 use quorum_store::memory::Memories;
-use quorum_store::{StoreError, page};
+use quorum_store::{RunSummary, StoreError, page};
+use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::record::Recorder;
@@ -59,14 +64,88 @@ pub(crate) fn settle(
         Ok(found) => found,
         Err(error) => return Ok(as_it_is(without_a_past(first, &error))),
     };
-    let Settled { mut result, outcomes } = apply(&first, &judgement, &round, outcomes, decide)?;
+    let standing = Standing::of(&first, &judgement, &round);
+    let Settled { mut result, outcomes } = apply(&first, &standing, outcomes, decide)?;
     let recorded = ledger.record(&review, &judgement).and_then(|()| {
+        keep_refuted(&mut ledger, &result)?;
         Memories::open(root)?.record_review(&plan.scope.label, &result, now).map(drop)
     });
     if let Err(error) = recorded {
         result = without_a_past(result, &error);
     }
+    if let Ok(text) = serde_json::to_string(&standing) {
+        recorder.keep(STANDING, &text)?;
+    }
     Ok(Settled { result, outcomes })
+}
+
+/// Where findings stood when a run was decided, in its folder.
+const STANDING: &str = "standing.json";
+
+/// Decides a recorded run again, in the light of the reviews that were before it then.
+pub(crate) fn settle_again(
+    run: &RunSummary,
+    outcomes: &[AgentOutcome],
+    decide: &Decide<'_>,
+) -> Result<ReviewResult, Failure> {
+    let first = decide(outcomes)?;
+    let kept = fs::read(run.directory().join(STANDING)).ok();
+    let kept = kept.and_then(|text| serde_json::from_slice::<Standing>(&text).ok());
+    match kept {
+        Some(standing) => Ok(apply(&first, &standing, outcomes, decide)?.result),
+        None => Ok(first),
+    }
+}
+
+/// Where the findings of a review stand in the light of the ones before it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Standing {
+    /// Findings that were set aside.
+    dismissed: Vec<Finding>,
+    /// Findings that are too small for this round.
+    held_back: Vec<Finding>,
+    /// The others, by fingerprint.
+    states: BTreeMap<String, FindingState>,
+    /// Findings of earlier reviews.
+    gone: Vec<Finding>,
+}
+
+impl Standing {
+    fn of(first: &ReviewResult, judgement: &Judgement, round: &Round) -> Self {
+        let mut standing = Self::default();
+        for (finding, judged) in first.findings.iter().zip(&judgement.findings) {
+            if judged.state == FindingState::Dismissed {
+                standing.dismissed.push(finding.clone());
+            } else if converge::is_held_back(finding, round.number, round.touched.as_ref()) {
+                standing.held_back.push(finding.clone());
+            }
+            standing.states.insert(finding.fingerprint.clone(), judged.state);
+        }
+        let gone = judgement.gone.iter().filter(|gone| !gone.dismissed);
+        standing.gone = gone.map(|gone| gone.finding.clone()).collect();
+        standing
+    }
+}
+
+/// What a second look refuted stays away: the same code is not argued about in every review.
+fn keep_refuted(ledger: &mut Ledger, result: &ReviewResult) -> Result<(), StoreError> {
+    let known = ledger.dismissals()?;
+    for finding in &result.not_agreed {
+        let Some(refutation) = &finding.refutation else { continue };
+        if known.iter().any(|dismissal| dismissal.fingerprint == finding.fingerprint) {
+            continue;
+        }
+        ledger.dismiss(&Dismissal {
+            fingerprint: finding.fingerprint.clone(),
+            reason: format!("refuted: {}", refutation.reason),
+            author: refutation.by.clone(),
+            expires: None,
+            file: Some(finding.file.clone()),
+            title: Some(finding.issue.clone()),
+            refuted: true,
+        })?;
+    }
+    Ok(())
 }
 
 /// Which round of reviews this is, and what changed since the one before.
@@ -102,42 +181,29 @@ fn look_up(
 /// Decides again without what was set aside or is held back, and puts down where findings stand.
 fn apply(
     first: &ReviewResult,
-    judgement: &Judgement,
-    round: &Round,
+    standing: &Standing,
     outcomes: &[AgentOutcome],
     decide: &Decide<'_>,
 ) -> Result<Settled, Failure> {
-    let judged = || first.findings.iter().zip(&judgement.findings);
-    let dismissed: Vec<&Finding> = judged()
-        .filter(|(_, judged)| judged.state == FindingState::Dismissed)
-        .map(|(finding, _)| finding)
-        .collect();
-    let held_back: Vec<&Finding> = judged()
-        .filter(|(_, judged)| judged.state != FindingState::Dismissed)
-        .map(|(finding, _)| finding)
-        .filter(|finding| converge::is_held_back(finding, round.number, round.touched.as_ref()))
-        .collect();
-    let aside: Vec<&Finding> = dismissed.iter().chain(&held_back).copied().collect();
+    let Standing { dismissed, held_back, states, gone } = standing;
+    let aside: Vec<&Finding> = dismissed.iter().chain(held_back).collect();
     let outcomes = without(outcomes, &aside);
     let mut result = if aside.is_empty() { first.clone() } else { decide(&outcomes)? };
     for finding in &mut result.findings {
-        let before = judged().find(|(other, _)| other.fingerprint == finding.fingerprint);
-        if let Some((_, judged)) = before {
-            finding.state = judged.state;
+        if let Some(state) = states.get(&finding.fingerprint) {
+            finding.state = *state;
         }
     }
     converge::changed_first(&mut result.findings);
-    for (reason, findings) in [("dismissed", &dismissed), ("below_floor", &held_back)] {
+    for (reason, findings) in [("dismissed", dismissed), ("below_floor", held_back)] {
         if !findings.is_empty() {
             *result.rejected.entry(reason.to_owned()).or_default() += findings.len() as u64;
         }
     }
-    let gone =
-        judgement.gone.iter().filter(|gone| !gone.dismissed).map(|gone| gone.finding.clone());
     let dismissed = dismissed
-        .into_iter()
+        .iter()
         .map(|finding| Finding { state: FindingState::Dismissed, ..finding.clone() });
-    let named = (1..).zip(gone.chain(dismissed));
+    let named = (1..).zip(gone.iter().cloned().chain(dismissed));
     result.history = named
         .map(|(number, finding)| Finding { id: format!("H-{number:03}"), ..finding })
         .collect();

@@ -68,6 +68,10 @@ impl Place {
         self.root.join(".quorum/index")
     }
 
+    pub(crate) fn root(&self) -> &std::path::Path {
+        &self.root
+    }
+
     pub(crate) fn counter(&self) -> Counter {
         Counter::new(self.config.tokenizer)
     }

@@ -3,6 +3,8 @@
 //! Everything that decides is in the libraries; here arguments become values, values become text,
 //! and failures become one line with a way out and an exit code.
 
+mod assistants;
+mod briefing;
 mod browser;
 mod cli;
 mod commands;
@@ -14,7 +16,9 @@ mod gather;
 mod history;
 mod indexing;
 mod kept;
+mod live;
 mod models;
+mod narrate;
 mod output;
 mod policy;
 mod progress;
@@ -23,6 +27,7 @@ mod record;
 mod render;
 mod reports;
 mod request;
+mod serving;
 mod settings;
 mod stdin;
 mod tree;

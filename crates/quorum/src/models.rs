@@ -1,9 +1,12 @@
 //! Reviewers that are language models: from the plan to their outcomes.
 
 mod journal;
-mod material;
+mod lookup;
+pub(crate) mod material;
+mod table;
 mod watch;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::env;
 use std::fmt::Write as _;
@@ -14,16 +17,15 @@ use std::time::Duration;
 
 use quorum_config::Origin;
 use quorum_dispatch::BUILTIN;
-use quorum_dispatch::llm::{
-    AgentEngine, Cancel, LlmReview, NoJournal, Style, Unobserved, prompts, run,
-};
+use quorum_dispatch::llm::{AgentEngine, Cancel, LlmReview, NoJournal, Panel, Style, Unobserved};
 use quorum_index::Counter;
 use quorum_llm::{Client, ClientSettings, Endpoint, LlmError, Message, Prices, Timeouts, connect};
 use quorum_model::agent::Agent;
 use quorum_model::finding::AgentFinding;
-use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::{Plan, PlannedAgent};
+use quorum_plan::models::HOST;
 
+use crate::briefing::Briefings;
 use crate::cli::Cli;
 use crate::commands::plan::{self, Made};
 use crate::failure::Failure;
@@ -31,22 +33,20 @@ use crate::record::Recorder;
 use crate::settings;
 use crate::workspace::Workspace;
 
+pub(crate) use table::Table;
+
 /// What answers for each agent that is no set of rules.
 pub(crate) type Engines = BTreeMap<String, AgentEngine>;
 
 /// Calls to one server at a time, unless the user says otherwise: waiting takes no core.
 const CALLS_AT_ONCE: usize = 8;
 
-/// What came of the reviewers.
-#[derive(Debug)]
-pub(crate) struct Reviewed {
-    pub(crate) outcomes: Vec<AgentOutcome>,
-    /// The user stopped it.
-    pub(crate) interrupted: bool,
-}
-
 /// Sets up what the plan names; nothing is sent yet, and what is missing is said before anything is.
 pub(crate) fn engines(plan: &Plan, workspace: &Workspace) -> Result<Engines, Failure> {
+    if plan.agents.iter().any(|agent| agent.engine == HOST) {
+        return Err(Failure::new("this review is carried out by a coding agent's own agents")
+            .with_hint("the agent decides it with `review_finish`; `quorum mcp` serves it"));
+    }
     let config = &workspace.loaded.config;
     let timeouts = Timeouts::within(Duration::from_secs(config.limits.seconds_per_call));
     let modelled = plan.agents.iter().filter(|agent| agent.engine != BUILTIN);
@@ -81,7 +81,11 @@ pub(crate) fn engines(plan: &Plan, workspace: &Workspace) -> Result<Engines, Fai
     Ok(engines)
 }
 
-fn engine(agent: &PlannedAgent, workspace: &Workspace, client: Option<Client>) -> AgentEngine {
+pub(crate) fn engine(
+    agent: &PlannedAgent,
+    workspace: &Workspace,
+    client: Option<Client>,
+) -> AgentEngine {
     let model = workspace.registry.model(agent.model.as_deref().unwrap_or_default());
     AgentEngine {
         client,
@@ -132,21 +136,27 @@ fn failure(error: &LlmError) -> Failure {
     }
 }
 
-/// Runs the reviewers of `left`, which is what is left to do of the plan in `made`.
-pub(crate) fn review(
+/// Has `work` done with the reviewers of `left`, which is what is left to do of the plan in `made`.
+pub(crate) fn convene<T>(
     cli: &Cli,
     left: &Plan,
     made: &Made,
-    engines: &Engines,
     recorder: &Recorder,
-    beside: &BTreeMap<String, Vec<AgentFinding>>,
-) -> Result<Reviewed, Failure> {
+    (engines, beside, stop): (
+        &Engines,
+        &BTreeMap<String, Vec<AgentFinding>>,
+        &(dyn Fn() -> bool + Sync),
+    ),
+    work: impl FnOnce(&Table<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let fence = recorder.fence()?;
     let (workspace, config) = (&made.workspace, &made.workspace.loaded.config);
     let agents = agents(workspace);
     let material = material::Change::new(made);
     let kept = recorder.run().map(journal::OnDisk);
     let sops = plan::sops(workspace)?;
+    let briefings = Briefings::new(workspace, &made.plan, &sops, recorder.run())?;
+    let index = lookup::Indexed::new(cli, &material);
     let lines = watch::Lines::new(left, cli.quiet);
     let review = LlmReview {
         run: recorder.id(),
@@ -156,14 +166,16 @@ pub(crate) fn review(
         engines,
         material: &material,
         redactor: &material::Secrets,
-        lookup: None,
+        lookup: Some(&index),
         sops: &sops,
+        briefing: &briefings,
         builtin: beside,
         gates: recorder.gates().map(|report| report.gates.as_slice()).unwrap_or_default(),
         counter: Counter::new(config.tokenizer),
         thresholds: settings::for_plan(config)?.thresholds,
         limits: config.limits,
         complete: config.complete,
+        canary: config.canary,
         journal: match &kept {
             Some(kept) => kept,
             None => &NoJournal,
@@ -172,26 +184,15 @@ pub(crate) fn review(
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(format!("no runtime: {error}")))?;
-    let (stop, cancel) = Cancel::new();
-    let (outcomes, interrupted) = runtime.block_on(async {
-        let mut reviewing = std::pin::pin!(run(review, cancel));
-        let first = tokio::select! {
-            outcomes = &mut reviewing => Some(outcomes),
-            _ = tokio::signal::ctrl_c() => None,
-        };
-        if let Some(outcomes) = first {
-            (outcomes, false)
-        } else {
-            // Nobody listens any more only when the review is over.
-            stop.send_replace(true);
-            (reviewing.await, true)
-        }
-    });
+    let (canceller, cancel) = Cancel::new();
+    let panel = Panel::new(review, cancel);
+    let table = Table { panel, runtime, canceller, stop, interrupted: Cell::new(false) };
+    let worked = work(&table);
     lines.finish();
-    if interrupted && let Some(kept) = &kept {
+    if let Some(kept) = kept.as_ref().filter(|_| table.is_interrupted()) {
         kept.interrupted();
     }
-    Ok(Reviewed { outcomes, interrupted })
+    worked
 }
 
 fn agents(workspace: &Workspace) -> Vec<Agent> {
@@ -210,6 +211,8 @@ pub(crate) fn write_prompts(made: &Made, folder: &Path) -> Result<(), Failure> {
             .with_hint("name a provider: `quorum plan --provider anthropic --prompts DIR`"));
     }
     let material = material::Change::new(made);
+    let sops = plan::sops(workspace)?;
+    let briefings = Briefings::new(workspace, &made.plan, &sops, None)?;
     let review = LlmReview {
         run: "plan",
         fence: "plan",
@@ -219,13 +222,15 @@ pub(crate) fn write_prompts(made: &Made, folder: &Path) -> Result<(), Failure> {
         material: &material,
         redactor: &material::Secrets,
         lookup: None,
-        sops: &plan::sops(workspace)?,
+        sops: &sops,
+        briefing: &briefings,
         builtin: &BTreeMap::new(),
         gates: &[],
         counter: Counter::new(config.tokenizer),
         thresholds: settings::for_plan(config)?.thresholds,
         limits: config.limits,
         complete: true,
+        canary: config.canary,
         journal: &NoJournal,
         observer: &Unobserved,
     };
@@ -234,7 +239,8 @@ pub(crate) fn write_prompts(made: &Made, folder: &Path) -> Result<(), Failure> {
             .with_hint("name a folder that can be made and written")
     };
     fs::create_dir_all(folder).map_err(failed)?;
-    for prompt in prompts(review) {
+    let (_stop, cancel) = Cancel::new();
+    for prompt in Panel::new(review, cancel).prompts() {
         let mut page = String::new();
         for text in &prompt.request.system {
             // Writing to a string cannot fail.

@@ -5,12 +5,16 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use quorum_config::{FILE_NAME, Origin, TextLayer};
+use quorum_context::convention::{self, Convention};
 use quorum_plan::roster::AgentFile;
 use quorum_scope::repository::Repository;
 use quorum_scope::request::PolicySource;
 use quorum_store::ledger::dismissal::{self, Dismissal};
 
 use crate::failure::Failure;
+
+/// Larger documents are no conventions, in bytes.
+const LARGEST_DOCUMENT: u64 = 256 * 1024;
 
 /// Reads `quorum.toml`, `.quorumignore` and the files in `.quorum/`.
 #[derive(Debug)]
@@ -56,6 +60,54 @@ impl<'a> Policy<'a> {
             }
         }
         Ok(files)
+    }
+
+    /// The documents that say how the team writes code.
+    pub(crate) fn conventions(&self) -> Result<Vec<Convention>, Failure> {
+        let paths = self.paths()?;
+        let documents = paths.iter().filter(|path| convention::is_convention(path));
+        Ok(documents.filter_map(|path| Convention::read(path, &self.foreign(path)?)).collect())
+    }
+
+    /// The paths of all files; of the work tree, those that git does not ignore.
+    pub(crate) fn paths(&self) -> Result<Vec<String>, Failure> {
+        let Some(repository) = self.repository else { return Ok(Vec::new()) };
+        let git = repository.git();
+        let listed = match &self.source {
+            PolicySource::Nowhere => return Ok(Vec::new()),
+            PolicySource::Commit(commit) => {
+                git.output(["ls-tree", "-r", "-z", "--name-only", commit])?
+            }
+            PolicySource::WorkTree if repository.work_tree().is_none() => return Ok(Vec::new()),
+            PolicySource::WorkTree => {
+                git.output(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?
+            }
+        };
+        let names = listed.split(|&byte| byte == 0).filter(|name| !name.is_empty());
+        let mut paths: Vec<String> =
+            names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        Ok(paths)
+    }
+
+    /// The text of a document that was not written for Quorum: what is too large, or a link to
+    /// somewhere outside of the repository, is passed over.
+    fn foreign(&self, path: &str) -> Option<String> {
+        let repository = self.repository?;
+        let bytes = match &self.source {
+            PolicySource::Nowhere => return None,
+            PolicySource::Commit(commit) => repository.text_at(commit, path)?,
+            PolicySource::WorkTree => {
+                let root = repository.work_tree()?.canonicalize().ok()?;
+                let file = root.join(path).canonicalize().ok()?;
+                let is_ours = file.starts_with(&root) && file.metadata().ok()?.is_file();
+                let is_small = file.metadata().ok()?.len() <= LARGEST_DOCUMENT;
+                (is_ours && is_small).then(|| fs::read(file).ok())??
+            }
+        };
+        let is_small = bytes.len() as u64 <= LARGEST_DOCUMENT;
+        is_small.then(|| String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// The dismissals that the team committed.

@@ -12,6 +12,7 @@ use quorum_store::{Clock, Event, Run, RunSummary, StoreError};
 
 use crate::decided_by::DecidedBy;
 use crate::failure::Failure;
+use crate::request::Request;
 use crate::workspace::Workspace;
 use crate::{kept, request};
 
@@ -33,13 +34,17 @@ pub(crate) fn clock() -> Clock {
 
 impl Recorder {
     /// Starts a run for `plan`.
-    pub(crate) fn start(workspace: &Workspace, plan: &Plan) -> Result<Self, Failure> {
+    pub(crate) fn start(
+        workspace: &Workspace,
+        plan: &Plan,
+        request: Option<&Request>,
+    ) -> Result<Self, Failure> {
         let Some(repository) = &workspace.repository else { return Ok(Self::nowhere()) };
         let Some(root) = repository.work_tree() else { return Ok(Self::nowhere()) };
         kept::refuse_committed(repository)?;
         match Run::create(root, plan, clock()) {
             Ok(run) => {
-                request::save(&run, workspace)?;
+                request::save(&run, workspace, request)?;
                 DecidedBy::of(workspace).save(&run)?;
                 Ok(Self { run: Some(run), root: Some(root.to_owned()), gates: OnceLock::new() })
             }
@@ -87,11 +92,14 @@ impl Recorder {
         self.root.as_deref()
     }
 
-    /// `plan` without the agents that ended before the run was resumed.
-    pub(crate) fn left_of(&self, plan: &Plan) -> Plan {
+    /// `plan` without the agents that ended before the run was resumed. Those that talk about each
+    /// other's findings end `together`: what they were told must be the same again.
+    pub(crate) fn left_of(&self, plan: &Plan, together: bool) -> Plan {
         let mut left = plan.clone();
         if let Some(run) = &self.run {
-            left.agents.retain(|agent| run.before().finished(&agent.name).is_none());
+            let unfinished = |agent: &PlannedAgent| run.before().finished(&agent.name).is_none();
+            let any = plan.agents.iter().any(unfinished);
+            left.agents.retain(|agent| unfinished(agent) || (together && any));
         }
         left
     }
@@ -158,6 +166,31 @@ impl Recorder {
             run.replan(&plan)?;
         }
         Ok(plan)
+    }
+
+    /// Records that the embedded reviewers begin.
+    pub(crate) fn begun<'a>(
+        &self,
+        agents: impl Iterator<Item = &'a PlannedAgent>,
+    ) -> Result<(), StoreError> {
+        let Some(run) = &self.run else { return Ok(()) };
+        let begun =
+            |agent: &PlannedAgent| Event::AgentStarted { agent: agent.name.clone(), shard: 0 };
+        run.journal().append_all(&agents.map(begun).collect::<Vec<_>>())
+    }
+
+    /// Records what the embedded reviewers found, before anything is made of it.
+    pub(crate) fn found(&self, outcomes: &[AgentOutcome]) -> Result<(), StoreError> {
+        let Some(run) = &self.run else { return Ok(()) };
+        let found = |outcome: &AgentOutcome| {
+            let agent = outcome.agent.clone();
+            let events = outcome.findings.iter().map(move |finding| Event::Finding {
+                agent: agent.clone(),
+                finding: Box::new(finding.clone()),
+            });
+            events.collect::<Vec<_>>()
+        };
+        run.journal().append_all(&outcomes.iter().flat_map(found).collect::<Vec<_>>())
     }
 
     /// Records how agents ended, before anything is concluded from it, and returns it with what the

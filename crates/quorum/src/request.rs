@@ -18,22 +18,52 @@ const DIFF: &str = "request.diff";
 
 /// What a review was asked for.
 #[derive(Debug, Serialize, Deserialize)]
-struct Request {
+pub(crate) struct Request {
     /// Where.
     folder: PathBuf,
     /// What was typed after the program's name.
     arguments: Vec<String>,
 }
 
-/// Keeps what this process was asked for with its run.
-pub(crate) fn save(run: &Run, workspace: &Workspace) -> Result<(), Failure> {
-    let arguments = std::env::args_os().skip(1).map(|argument| argument.into_string().ok());
-    // A run whose request cannot be written down is complete without it; it only cannot go on.
-    let (Some(arguments), Ok(folder)) = (arguments.collect(), std::env::current_dir()) else {
-        return Ok(());
-    };
-    let request = Request { folder, arguments };
-    let Ok(text) = serde_json::to_vec_pretty(&request) else { return Ok(()) };
+impl Request {
+    /// What this process was asked for; absent where it cannot be written down.
+    pub(crate) fn of_process() -> Option<Self> {
+        let arguments = std::env::args_os().skip(1).map(|argument| argument.into_string().ok());
+        Some(Self {
+            folder: std::env::current_dir().ok()?,
+            arguments: arguments.collect::<Option<_>>()?,
+        })
+    }
+
+    /// What was asked for in `folder` in another way than on a command line, in its words.
+    pub(crate) fn new(folder: PathBuf, arguments: Vec<String>) -> Self {
+        Self { folder, arguments }
+    }
+
+    /// The command line that it stands for.
+    pub(crate) fn parse(&self) -> Result<(Cli, ReviewArgs), clap::Error> {
+        let arguments = std::iter::once("quorum").chain(self.arguments.iter().map(String::as_str));
+        let mut cli = Cli::try_parse_from(arguments)?;
+        cli.directory = Some(match &cli.directory {
+            Some(directory) => self.folder.join(directory),
+            None => self.folder.clone(),
+        });
+        match take_command(&mut cli) {
+            Command::Review(review) => Ok((cli, review)),
+            _ => Err(clap::Error::new(clap::error::ErrorKind::InvalidSubcommand)),
+        }
+    }
+}
+
+/// Keeps what was asked for with its run. A run whose request cannot be written down is complete
+/// without it; it only cannot go on.
+pub(crate) fn save(
+    run: &Run,
+    workspace: &Workspace,
+    request: Option<&Request>,
+) -> Result<(), Failure> {
+    let Some(request) = request else { return Ok(()) };
+    let Ok(text) = serde_json::to_vec_pretty(request) else { return Ok(()) };
     if let Sides::Patch(diff) = &workspace.target.sides {
         run.write(DIFF, diff)?;
     }
@@ -49,13 +79,7 @@ pub(crate) fn load(run: &RunSummary) -> Result<(Cli, ReviewArgs), Failure> {
     };
     let text = std::fs::read(run.directory().join(FILE)).map_err(|_| lost())?;
     let request: Request = serde_json::from_slice(&text).map_err(|_| lost())?;
-    let arguments = std::iter::once("quorum".to_owned()).chain(request.arguments);
-    let mut cli = Cli::try_parse_from(arguments).map_err(|_| lost())?;
-    cli.directory = Some(match &cli.directory {
-        Some(directory) => request.folder.join(directory),
-        None => request.folder,
-    });
-    let Command::Review(mut change) = take_command(&mut cli) else { return Err(lost()) };
+    let (cli, mut change) = request.parse().map_err(|_| lost())?;
     let diff = run.directory().join(DIFF);
     if diff.is_file() {
         change.scope.paths.retain(|path| path != "-");

@@ -32,6 +32,8 @@ pub(crate) fn flags(run: &RunArgs) -> Vec<Setting> {
     set("--fail-on", "fail_on", text(&run.fail_on));
     set("--tokenizer", "tokenizer", text(&run.tokenizer));
     set("--complete", "complete", truth(run.complete));
+    set("--verify", "verify", truth(run.verify));
+    set("--canary", "canary", truth(run.canary));
     set("--strict", "strict", truth(run.strict));
     set("--time-pressure", "time_pressure", truth(run.time_pressure));
     set("--max-tokens", "limits.max_tokens", whole(run.max_tokens));
@@ -60,6 +62,7 @@ pub(crate) fn for_plan(config: &Config) -> Result<Settings, Failure> {
         provider: config.provider.clone(),
         model: config.model.clone(),
         complete: config.complete,
+        verify: config.verify,
         time_pressure: config.time_pressure,
         tokenizer: config.tokenizer.as_str().to_owned(),
         thresholds,

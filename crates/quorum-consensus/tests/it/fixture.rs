@@ -116,14 +116,18 @@ impl Review {
     }
 
     pub(crate) fn try_decide(&self) -> Result<ReviewResult, ConsensusError> {
-        decide(&Input {
+        decide(&self.input())
+    }
+
+    pub(crate) fn input(&self) -> Input<'_> {
+        Input {
             run: RUN,
             plan: &self.plan,
             agents: &self.agents,
             outcomes: &self.outcomes,
             gates: &self.gates,
             policy: self.policy.clone(),
-        })
+        }
     }
 }
 

@@ -43,7 +43,48 @@ fn reacts(review: &mut Review, name: &str, stance: Stance, evidence: Option<&str
         stance,
         evidence,
         severity: (stance == Stance::ReRate).then_some(Severity::Low),
+        reason: None,
     });
+}
+
+#[test]
+fn a_second_look_sets_aside_what_one_agent_alone_saw() {
+    for protocol in [Protocol::Veto, Protocol::Ci] {
+        let mut review = flagged(3, 1, protocol);
+        reacts(&mut review, NAMES[1], Stance::Refute, None);
+        assert_eq!(review.decide().verdict, Verdict::ChangesRequested, "an opinion weighs nothing");
+        reacts(&mut review, NAMES[1], Stance::Refute, Some("defer f.Close()"));
+        let result = review.decide();
+        assert_eq!(result.verdict, Verdict::Approved);
+        let refutation = result.not_agreed[0].refutation.as_ref().expect("it is marked");
+        assert_eq!((&*refutation.by, &*refutation.evidence), (NAMES[1], "defer f.Close()"));
+    }
+}
+
+#[test]
+fn a_second_look_outweighs_neither_two_witnesses_nor_a_security_finding() {
+    let mut agreed = flagged(3, 2, Protocol::Veto);
+    reacts(&mut agreed, NAMES[2], Stance::Refute, Some("defer f.Close()"));
+    let mut security = Review::of(&["a.go"]).agent("security-reviewer").agent(NAMES[1]);
+    security = security.finds("security-reviewer", defect());
+    reacts(&mut security, NAMES[1], Stance::Refute, Some("defer f.Close()"));
+    for review in [agreed, security] {
+        let result = review.decide();
+        assert!(result.findings[0].refutation.is_some(), "it is shown beside the finding");
+        assert_ne!(result.verdict, Verdict::Approved);
+    }
+}
+
+#[test]
+fn what_blocks_is_what_vetoes_or_fails() {
+    let review = Review::of(&["a.go"])
+        .agent(NAMES[0])
+        .finds(NAMES[0], finding(Severity::Critical, "a.go", 7, "Data is lost"))
+        .finds(NAMES[0], finding(Severity::High, "a.go", 40, "The handle is never closed"))
+        .finds(NAMES[0], finding(Severity::Medium, "a.go", 80, "A misleading name"));
+    let blocking = quorum_consensus::blocking(&review.input()).expect("it can be decided");
+    let severities: Vec<Severity> = blocking.iter().map(|finding| finding.severity).collect();
+    assert_eq!(severities, [Severity::Critical, Severity::High]);
 }
 
 #[test]
@@ -137,6 +178,7 @@ fn a_withdrawal_takes_one_of_two_defects_in_one_line() {
             stance: Stance::Withdraw,
             evidence: None,
             severity: None,
+            reason: None,
         }];
         let left = review.decide().findings;
         let left: Vec<&str> = left.iter().map(|finding| finding.issue.as_str()).collect();

@@ -3,8 +3,10 @@
 use quorum_consensus::ConsensusError;
 use quorum_model::coverage::CoverageState;
 use quorum_model::gate::{GateResult, GateStatus};
+use quorum_model::outcome::OutcomeStatus;
 use quorum_model::plan::Protocol;
 use quorum_model::result::{SopResult, SopSeverity, SopStatus};
+use quorum_model::scope::ScopeKind;
 use quorum_model::severity::Severity;
 use quorum_model::verdict::{AgentVerdict, Verdict};
 
@@ -129,9 +131,14 @@ fn a_file_that_nobody_saw_leaves_the_review_incomplete() {
 
 #[test]
 fn a_gap_names_the_command_that_closes_it() {
-    let result = two().skips("security-reviewer", "b.go").decide();
+    let mut review = two().skips("security-reviewer", "b.go");
+    let result = review.decide();
     assert_eq!(result.verdict, Verdict::Approved, "the other agent saw it");
-    assert_eq!(result.coverage.gaps[0].command, "quorum review b.go --agents security");
+    let command = &result.coverage.gaps[0].command;
+    assert!(command.starts_with("quorum review b.go --agents security --provider openai"));
+    review.plan.scope.kind = ScopeKind::Commit;
+    review.plan.scope.head = Some("c0ffee".to_owned());
+    assert!(review.decide().coverage.gaps[0].command.contains(" --commit c0ffee"));
     let row = &result.coverage.files[1];
     assert_eq!(row.agents["security-reviewer"], CoverageState::Skipped);
     assert_eq!(result.execution.agents[0].coverage_percent(), 50);
@@ -214,7 +221,47 @@ fn failed_gates_and_broken_sops_block_whatever_is_ignored() {
         evidence: "a.go:3 drops an error".to_owned(),
         finding_severity: None,
     }];
-    assert_eq!(review.decide().verdict, Verdict::Blocked);
+    let result = review.decide();
+    assert_eq!(result.verdict, Verdict::Blocked);
+    assert_eq!(result.reasons[0], "the SOP errors is violated: a.go:3 drops an error");
+    for severity in [SopSeverity::Warning, SopSeverity::Info] {
+        review.outcome_of("go-reviewer").sops[0].severity = severity;
+        let result = review.decide();
+        assert_eq!(result.verdict, Verdict::Approved);
+        assert!(result.notes[0].ends_with("is violated: a.go:3 drops an error"));
+    }
+}
+
+#[test]
+fn the_worst_answer_for_an_sop_counts_whoever_gave_it() {
+    use SopStatus::{NotApplicable, NotChecked, NotReviewed, Passed, Violated};
+    let answer = |status: SopStatus| SopResult {
+        sop: "errors".to_owned(),
+        severity: SopSeverity::Error,
+        status,
+        evidence: "because".to_owned(),
+        finding_severity: None,
+    };
+    let rising = [NotChecked, NotReviewed, NotApplicable, Passed, Violated];
+    for (rank, &worse) in rising.iter().enumerate() {
+        for &better in &rising[..=rank] {
+            for (go, security) in [(worse, better), (better, worse)] {
+                let mut review = two();
+                review.outcome_of("go-reviewer").sops = vec![answer(go)];
+                review.outcome_of("security-reviewer").sops = vec![answer(security)];
+                assert_eq!(review.decide().sops, [answer(worse)]);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_did_not_finish_is_partial_though_it_saw_everything() {
+    let mut review = two();
+    review.outcome_of("go-reviewer").status = OutcomeStatus::Partial;
+    let agents = review.decide().execution.agents;
+    let go = agents.iter().find(|agent| agent.name == "go-reviewer").expect("it has a seat");
+    assert!(go.partial && go.files_skipped == 0);
 }
 
 #[test]

@@ -6,9 +6,10 @@ use futures_util::future::join_all;
 use quorum_model::budget::Mode;
 use quorum_model::outcome::{AgentOutcome, OutcomeStatus, Usage};
 use quorum_model::plan::Shard;
-use quorum_model::report::CutoffReason;
+use quorum_model::report::{CutoffReason, Pattern};
 use quorum_model::result::{SopResult, SopStatus};
 use quorum_model::unit::Unit;
+use quorum_plan::sop::Sop;
 
 use super::branch::{BranchId, BranchState};
 use super::desk::Standing;
@@ -115,14 +116,21 @@ impl Worker<'_> {
         tally.expected_sops.extend(shard.sops.iter().cloned());
         let mut session = Session::new(self, branch, turn.label);
         let end = session.run(shard, &shown, turn.part, tally).await;
+        tally.unanswered_sops.extend(session.unanswered(shard, tally));
         let ended = match end {
             End::Done => {
                 tally.cover(&shown);
+                if let Some(path) = session.missed_canary() {
+                    let cause = format!(
+                        "it did not report a defect that was planted in its copy of {path}"
+                    );
+                    tally.cut_short = Some((CutoffReason::Canary, cause));
+                }
                 (!left.is_empty()).then_some(BranchState::Cut)
             }
             End::CutShort(reason, cause) => {
                 tally.cover(&shown);
-                tally.cut_short = Some((reason, cause));
+                tally.cut_short.get_or_insert((reason, cause));
                 Some(BranchState::Cut)
             }
             End::Lost(reason, cause) => {
@@ -151,7 +159,7 @@ impl Worker<'_> {
     }
 
     /// A file whose secrets cannot be told apart is not shown at all.
-    fn can_be_shown(&self, unit: &Unit) -> bool {
+    pub(crate) fn can_be_shown(&self, unit: &Unit) -> bool {
         unit.kind == quorum_model::unit::UnitKind::Name
             || self.desk.library.changed(&unit.path).is_some()
     }
@@ -169,11 +177,18 @@ impl Worker<'_> {
             }
             let before = units.len();
             let limit = self.desk.review.thresholds.full_analysis.floor_of(self.planned.budget);
-            let shards = quorum_plan::shards::pack(
-                units,
+            let packed = quorum_plan::shards::pack(
+                units.iter().cloned(),
                 self.desk.review.sops,
                 quorum_plan::shards::Limits::of_tokens(self.planned.shard_limit.min(limit)),
             );
+            let shards = match packed {
+                Ok(shards) => shards,
+                Err(error) => {
+                    tally.miss(&units, CutoffReason::Error, error.to_string());
+                    return;
+                }
+            };
             for (index, shard) in shards.iter().enumerate() {
                 let number = self.planned.shards.len() + index;
                 let (_, more) = self.wave(parent, 1_000 + round, &vec![(number, shard)]).await;
@@ -186,17 +201,15 @@ impl Worker<'_> {
         }
     }
 
-    fn outcome(&self, mut tally: Tally, mode: Mode) -> AgentOutcome {
+    /// What came of the agent: what its branches gave, beside what the embedded reviewers found.
+    pub(crate) fn outcome(&self, mut tally: Tally, mode: Mode) -> AgentOutcome {
         for finding in self.desk.review.builtin.get(&self.agent.name).into_iter().flatten() {
             tally.add_finding(finding.clone());
         }
         let covered_nothing = tally.covered.is_empty() && !tally.missed.is_empty();
-        let worst = tally.missed.iter().max_by_key(|missed| weight(missed.reason));
-        let (reason, error) = match (worst, &tally.cut_short) {
-            (Some(missed), _) => (Some(missed.reason), Some(missed.cause.clone())),
-            (None, Some((reason, cause))) => (Some(*reason), Some(cause.clone())),
-            (None, None) => (None, None),
-        };
+        let missed = tally.missed.iter().map(|missed| (missed.reason, missed.cause.clone()));
+        let worst = missed.chain(tally.cut_short.clone()).max_by_key(|(reason, _)| weight(*reason));
+        let (reason, error) = worst.unzip();
         let failed = covered_nothing && reason != Some(CutoffReason::Budget);
         let status = match reason {
             None => OutcomeStatus::Completed,
@@ -231,32 +244,32 @@ impl Worker<'_> {
             rejected: tally.rejected,
             reactions: Vec::new(),
             sops,
-            patterns: Vec::new(),
+            patterns: distinct(tally.patterns),
             notes: tally.notes,
         }
     }
 
-    /// An answer for every standing order that was shown; the worst of several counts, and one
-    /// without evidence is none.
+    /// An answer for every standing order that was shown; the worst of several counts, one without
+    /// evidence is none, and one that is missing for some of the code is missing.
     fn sops(&self, tally: &Tally) -> Vec<SopResult> {
-        let mut results: BTreeMap<&str, SopResult> = BTreeMap::new();
-        for sop in self.desk.review.sops {
-            if !tally.expected_sops.contains(&sop.name) {
-                continue;
-            }
-            let answers = tally.sops.iter().filter(|answer| answer.sop == sop.name);
-            let answers = answers.filter(|answer| !answer.evidence.trim().is_empty());
-            let worst = answers.max_by_key(|answer| badness(&answer.status));
-            let result = SopResult {
-                sop: sop.name.clone(),
-                severity: sop.severity,
-                status: worst.map_or(SopStatus::NotReviewed, |a| status(&a.status)),
-                evidence: worst.map(|answer| answer.evidence.clone()).unwrap_or_default(),
-                finding_severity: None,
+        let shown = self.desk.review.sops.iter();
+        let shown = shown.filter(|sop| tally.expected_sops.contains(&sop.name));
+        let result = |sop: &Sop| {
+            let answers = tally.sops.iter().filter(|answer| answer.counts_for(&sop.name));
+            let answers = answers.filter_map(|answer| Some((answer.status()?, answer)));
+            let worst = answers.max_by_key(|(status, _)| badness(*status));
+            let missing = tally.unanswered_sops.contains(&sop.name);
+            let (status, evidence) = match worst {
+                Some((status, answer)) if status == SopStatus::Violated || !missing => {
+                    (status, answer.evidence.clone())
+                }
+                Some(_) => (SopStatus::NotReviewed, "no answer for all of the code".to_owned()),
+                None => (SopStatus::NotReviewed, "no answer, or none with evidence".to_owned()),
             };
-            results.insert(&sop.name, result);
-        }
-        results.into_values().collect()
+            let (name, severity) = (sop.name.clone(), sop.severity);
+            SopResult { sop: name, severity, status, evidence, finding_severity: None }
+        };
+        shown.map(result).collect()
     }
 
     fn report_standing(&self, branch: BranchId, session: &Session<'_>, tally: &Tally) {
@@ -313,31 +326,35 @@ impl Ended {
     }
 }
 
-/// A failure says more than a limit, and an interruption more than either.
+/// Each convention once, whoever of the agent's branches saw it.
+fn distinct(patterns: Vec<Pattern>) -> Vec<Pattern> {
+    let mut kept: Vec<Pattern> = Vec::new();
+    for pattern in patterns {
+        if !kept.iter().any(|known| known.name.eq_ignore_ascii_case(&pattern.name)) {
+            kept.push(pattern);
+        }
+    }
+    kept
+}
+
+/// A failure says more than a limit, a missed defect more than that, and an interruption more than
+/// all of them.
 fn weight(reason: CutoffReason) -> u8 {
     match reason {
         CutoffReason::Budget => 0,
         CutoffReason::Ceiling => 1,
         CutoffReason::Timeout => 2,
         CutoffReason::Error => 3,
-        CutoffReason::Interrupt => 4,
+        CutoffReason::Canary => 4,
+        CutoffReason::Interrupt => 5,
     }
 }
 
-fn badness(word: &str) -> u8 {
-    match status(word) {
-        SopStatus::NotApplicable => 0,
-        SopStatus::Passed => 1,
-        SopStatus::NotReviewed => 2,
+fn badness(status: SopStatus) -> u8 {
+    match status {
+        SopStatus::NotChecked | SopStatus::NotReviewed => 0,
+        SopStatus::NotApplicable => 1,
+        SopStatus::Passed => 2,
         SopStatus::Violated => 3,
-    }
-}
-
-fn status(word: &str) -> SopStatus {
-    match word {
-        "violated" => SopStatus::Violated,
-        "passed" => SopStatus::Passed,
-        "not_applicable" => SopStatus::NotApplicable,
-        _ => SopStatus::NotReviewed,
     }
 }

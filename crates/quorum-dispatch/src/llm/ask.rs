@@ -13,7 +13,7 @@ use tokio::time::sleep_until;
 
 use super::desk::{Desk, Recording};
 use super::ledger::{Ledger, Reached};
-use super::session::{Session, is_unsupported};
+use super::line::Line;
 use super::tally::Tally;
 use super::{prompt::Style, scrub};
 
@@ -35,12 +35,12 @@ pub(crate) enum Stopped {
 
 /// Asks `request`, of which `pending` tokens are new to the branch.
 pub(crate) async fn ask(
-    session: &mut Session<'_>,
+    line: &mut Line<'_>,
     mut request: Request,
     pending: u64,
     tally: &mut Tally,
 ) -> Result<Asked, Stopped> {
-    let worker = session.worker;
+    let worker = line.worker;
     let desk = worker.desk;
     let agent = &worker.agent.name;
     if let Some((_, model)) = worker.engine.client.as_ref().and_then(|client| client.first()) {
@@ -49,10 +49,10 @@ pub(crate) async fn ask(
         request.model.clone_from(model);
     }
     let counted_input = request.texts().iter().map(|text| desk.count(text)).sum();
-    let key = session.key(&request);
+    let key = line.key(&request);
     let recording = match desk.review.journal.recall(agent, &key) {
         Some(recording) => recording,
-        None => make(session, &request, pending, counted_input, tally).await?,
+        None => make(line, &request, pending, counted_input, tally).await?,
     };
     let answer = recording.answer.clone();
     let counted = Counted {
@@ -70,12 +70,12 @@ pub(crate) async fn ask(
     tally.usd += usd;
     tally.calls += recording.attempts;
     let mut reserved = 0;
-    if let Some((held, set_aside)) = session.take_held() {
+    if let Some((held, set_aside)) = line.take_held() {
         reserved = set_aside;
         desk.ledger.settle(held, tokens, usd);
         // On disk before anything is concluded from it: it is never paid for again.
         let usage = Usage {
-            budget: desk.branches.account(session.branch).budget,
+            budget: desk.branches.account(line.branch).budget,
             budget_used: pending.saturating_add(believed.output),
             tokens,
             usd,
@@ -83,19 +83,21 @@ pub(crate) async fn ask(
         };
         let recorded = desk.review.journal.settled(agent, &key, usage, &recording);
         recorded.map_err(|cause| Stopped::By(CutoffReason::Error, cause))?;
+    } else {
+        desk.ledger.recall(recording.attempts, tokens, usd);
     }
     Ok(Asked { answer, believed, counted_input, reserved })
 }
 
 /// Makes the call.
 async fn make(
-    session: &mut Session<'_>,
+    line: &mut Line<'_>,
     request: &Request,
     pending: u64,
     counted_input: u64,
     tally: &mut Tally,
 ) -> Result<Recording, Stopped> {
-    let worker = session.worker;
+    let worker = line.worker;
     let desk = worker.desk;
     let Some(client) = &worker.engine.client else {
         return Err(Stopped::By(CutoffReason::Error, LlmError::NotRecorded.to_string()));
@@ -104,29 +106,29 @@ async fn make(
         .ledger
         .hold(counted_input, request.max_output, worker.engine.prices)
         .map_err(|Reached(cause)| Stopped::By(CutoffReason::Ceiling, cause))?;
-    let account = desk.branches.account(session.branch);
+    let account = desk.branches.account(line.branch);
     let left = account.budget.saturating_sub(account.used).saturating_sub(account.reserved);
     let reserved = pending.saturating_add(request.max_output).min(left);
     desk.branches
-        .reserve(session.branch, reserved)
+        .reserve(line.branch, reserved)
         .map_err(|error| Stopped::By(CutoffReason::Budget, error.to_string()))?;
     let gate = Gate {
-        ledger: &desk.ledger,
+        ledger: desk.ledger,
         counted_input,
         attempts: AtomicU64::new(0),
         wasted: AtomicU64::new(0),
         reached: AtomicBool::new(false),
     };
     let watch = Watch { desk, written: AtomicU64::new(0), most: request.max_output * 5 / 4 + 64 };
-    let seed = seed(&session.label);
+    let seed = seed(&line.label);
     let asked = tokio::select! {
         asked = client.ask(request, seed, &watch, &gate) => asked,
         () = desk.cancel.wanted() => {
-            give_back(session, held, reserved, tally, &gate);
+            give_back(line, held, reserved, tally, &gate);
             return Err(Stopped::By(CutoffReason::Interrupt, "it was interrupted".to_owned()));
         }
         () = sleep_until(desk.ledger.deadline()) => {
-            give_back(session, held, reserved, tally, &gate);
+            give_back(line, held, reserved, tally, &gate);
             let cause = "the run has no time left".to_owned();
             return Err(Stopped::By(CutoffReason::Timeout, cause));
         }
@@ -134,14 +136,14 @@ async fn make(
     let exchange = match asked {
         Ok(exchange) => exchange,
         Err(error) => {
-            give_back(session, held, reserved, tally, &gate);
-            return Err(stopped(&error, &gate, session.style()));
+            give_back(line, held, reserved, tally, &gate);
+            return Err(stopped(&error, &gate, line.style));
         }
     };
     for failure in &exchange.failures {
         tally.note(format!("a call was made again: {failure}"));
     }
-    session.hold(held, reserved);
+    line.hold(held, reserved);
     let Exchange { answer, provider, model, .. } = exchange;
     let answer = scrub::answer(desk.library, answer)
         .map_err(|cause| Stopped::By(CutoffReason::Error, cause))?;
@@ -168,18 +170,28 @@ fn stopped(error: &LlmError, gate: &Gate<'_>, style: Style) -> Stopped {
     Stopped::By(reason, error.to_string())
 }
 
+/// Whether an error says that the server does not know what the request asks for.
+fn is_unsupported(error: &LlmError, style: Style) -> bool {
+    style != Style::Plain
+        && matches!(error, LlmError::Status { status: 400 | 404 | 422 | 501, message, .. } if {
+            let message = message.to_lowercase();
+            ["tool", "function", "response_format", "json_schema", "schema", "grammar", "unsupported", "not supported"]
+                .iter().any(|word| message.contains(word))
+        })
+}
+
 /// A call that was not answered costs what its attempts cost.
 fn give_back(
-    session: &Session<'_>,
+    line: &Line<'_>,
     held: super::ledger::Held,
     reserved: u64,
     tally: &mut Tally,
     gate: &Gate<'_>,
 ) {
-    let desk = session.worker.desk;
+    let desk = line.worker.desk;
     let wasted = gate.wasted.load(Ordering::Relaxed);
     desk.ledger.settle(held, wasted, 0.0);
-    desk.branches.settle(session.branch, reserved, 0);
+    desk.branches.settle(line.branch, reserved, 0);
     tally.tokens = tally.tokens.saturating_add(wasted);
     tally.calls += gate.attempts.load(Ordering::Relaxed);
 }

@@ -1,7 +1,8 @@
 //! What a reviewer may say, and how it is held to it.
 
 use quorum_llm::{Schema, Tool};
-use quorum_model::report::SkippedFindings;
+use quorum_model::report::{Pattern, SkippedFindings};
+use quorum_model::result::SopStatus;
 use quorum_model::severity::Severity;
 use serde_json::{Value, json};
 
@@ -34,6 +35,7 @@ pub(crate) struct Report {
     pub(crate) findings: Vec<Reported>,
     pub(crate) skipped: SkippedFindings,
     pub(crate) sops: Vec<SopAnswer>,
+    pub(crate) patterns: Vec<Pattern>,
 }
 
 /// How the change stands against an SOP, by a reviewer's word.
@@ -42,6 +44,30 @@ pub(crate) struct SopAnswer {
     pub(crate) sop: String,
     pub(crate) status: String,
     pub(crate) evidence: String,
+}
+
+impl SopAnswer {
+    /// Whether it answers for the standing order `name`, with a word that is known and evidence.
+    pub(crate) fn counts_for(&self, name: &str) -> bool {
+        self.is_for(name) && self.status().is_some() && !self.evidence.trim().is_empty()
+    }
+
+    /// Reviewers are lax about case and endings.
+    fn is_for(&self, name: &str) -> bool {
+        let said = self.sop.trim();
+        let said = said.strip_suffix(".md").unwrap_or(said);
+        said.eq_ignore_ascii_case(name)
+    }
+
+    /// What it says, where that is one of the words that it was asked for.
+    pub(crate) fn status(&self) -> Option<SopStatus> {
+        match self.status.trim().to_lowercase().replace([' ', '-'], "_").as_str() {
+            "violated" => Some(SopStatus::Violated),
+            "passed" => Some(SopStatus::Passed),
+            "not_applicable" => Some(SopStatus::NotApplicable),
+            _ => None,
+        }
+    }
 }
 
 pub(crate) const REPORT_FINDING: &str = "report_finding";
@@ -53,6 +79,10 @@ pub(crate) const CALLERS: &str = "callers";
 
 /// Longer texts of a finding are cut: they are read by people.
 const LONGEST_TEXT: usize = 4_000;
+
+/// The longest text of a convention, in bytes, and the most conventions of one answer.
+const LONGEST_PATTERN: usize = 400;
+const MOST_PATTERNS: usize = 10;
 
 /// The tools of a reviewer; those that bring new content only where that is still allowed.
 pub(crate) fn tools(categories: &[String], may_look: bool) -> Vec<Tool> {
@@ -98,7 +128,7 @@ pub(crate) fn schema(categories: &[String]) -> Schema {
     Schema { name: "review".to_owned(), schema }
 }
 
-fn finding_schema(categories: &[String]) -> Value {
+pub(crate) fn finding_schema(categories: &[String]) -> Value {
     let text = json!({ "type": "string" });
     let category = if categories.is_empty() {
         text.clone()
@@ -129,11 +159,16 @@ fn done_schema() -> Value {
             "status": { "type": "string", "enum": ["passed", "violated", "not_applicable"] },
             "evidence": { "type": "string" },
         })) },
+        "patterns": { "type": "array", "items": object(&json!({
+            "name": { "type": "string" },
+            "pattern": { "type": "string", "description": "A convention that the code follows, in one sentence." },
+            "applies_to": { "type": "string", "description": "A glob of the files that follow it." },
+        })) },
     }))
 }
 
 /// A closed object with all of its properties required, as strict servers want it.
-fn object(properties: &Value) -> Value {
+pub(crate) fn object(properties: &Value) -> Value {
     let mut schema = json!({ "type": "object", "properties": properties });
     close(&mut schema);
     schema
@@ -175,7 +210,23 @@ pub(crate) fn done(value: &Value) -> Report {
         let evidence = text("evidence").unwrap_or_default();
         Some(SopAnswer { sop, status: text("status")?, evidence })
     });
-    Report { findings: Vec::new(), skipped, sops: sops.collect() }
+    Report { findings: Vec::new(), skipped, sops: sops.collect(), patterns: patterns(value) }
+}
+
+/// Conventions that a reviewer saw the code follow, each in one line.
+fn patterns(value: &Value) -> Vec<Pattern> {
+    let all = value.get("patterns").and_then(Value::as_array);
+    let one = |value: &Value| {
+        let line = |name: &str| {
+            let words: Vec<String> =
+                text(value, name)?.split_whitespace().map(str::to_owned).collect();
+            let line = words.join(" ");
+            Some(line[..line.floor_char_boundary(LONGEST_PATTERN)].to_owned())
+        };
+        let applies_to = line("applies_to").unwrap_or_else(|| "**".to_owned());
+        Some(Pattern { name: line("name")?, pattern: line("pattern")?, applies_to })
+    };
+    all.into_iter().flatten().filter_map(one).take(MOST_PATTERNS).collect()
 }
 
 /// Reads one finding, in the long form or with a `location`.
@@ -184,14 +235,7 @@ pub(crate) fn finding(value: &Value) -> Result<Reported, String> {
         return Err("it is not an object".to_owned());
     }
     let required = |name: &str| text(value, name).ok_or(format!("`{name}` is missing"));
-    let severity = required("severity")?;
-    let severity = match severity.to_uppercase().as_str() {
-        "CRITICAL" => Severity::Critical,
-        "HIGH" => Severity::High,
-        "MEDIUM" => Severity::Medium,
-        "LOW" => Severity::Low,
-        _ => return Err(format!("`{severity}` is none of CRITICAL, HIGH, MEDIUM, LOW")),
-    };
+    let severity = severity(&required("severity")?)?;
     let (file, line) = place(value).ok_or("`file` is missing")?;
     let cause = text(value, "cause_file").zip(text(value, "cause_quote"));
     Ok(Reported {
@@ -211,6 +255,17 @@ pub(crate) fn finding(value: &Value) -> Result<Reported, String> {
     })
 }
 
+/// Reads a severity, however it is written.
+pub(crate) fn severity(word: &str) -> Result<Severity, String> {
+    match word.to_uppercase().as_str() {
+        "CRITICAL" => Ok(Severity::Critical),
+        "HIGH" => Ok(Severity::High),
+        "MEDIUM" => Ok(Severity::Medium),
+        "LOW" => Ok(Severity::Low),
+        _ => Err(format!("`{word}` is none of CRITICAL, HIGH, MEDIUM, LOW")),
+    }
+}
+
 fn place(value: &Value) -> Option<(String, Option<u64>)> {
     if let Some(file) = text(value, "file") {
         let line = value.get("line");
@@ -228,7 +283,7 @@ fn place(value: &Value) -> Option<(String, Option<u64>)> {
 }
 
 /// A text that says something, not longer than anybody reads.
-fn text(value: &Value, name: &str) -> Option<String> {
+pub(crate) fn text(value: &Value, name: &str) -> Option<String> {
     let text = value.get(name)?.as_str()?.trim_matches(['\n', '\r']);
     if text.trim().is_empty() {
         return None;

@@ -10,7 +10,7 @@ use quorum_model::config::Limits;
 use quorum_model::finding::AgentFinding;
 use quorum_model::gate::GateResult;
 use quorum_model::outcome::Usage;
-use quorum_model::plan::Plan;
+use quorum_model::plan::{Plan, Shard};
 use quorum_plan::sop::Sop;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -45,6 +45,8 @@ pub struct LlmReview<'a> {
     pub lookup: Option<&'a dyn Lookup>,
     /// The team's standing orders.
     pub sops: &'a [Sop],
+    /// What else reviewers are told beside the code.
+    pub briefing: &'a dyn Briefing,
     /// What the embedded reviewers found, by agent: it stands beside what a model finds.
     pub builtin: &'a BTreeMap<String, Vec<AgentFinding>>,
     /// What the checks before the review came to.
@@ -57,6 +59,8 @@ pub struct LlmReview<'a> {
     pub limits: Limits,
     /// Follow up on what the budget left out.
     pub complete: bool,
+    /// Plant a defect in what is shown, and take nobody's silence for a review who misses it.
+    pub canary: bool,
     /// Where everything is recorded.
     pub journal: &'a dyn Journal,
     /// Who is told how it goes.
@@ -97,6 +101,23 @@ pub struct Recording {
     pub attempts: u64,
     /// Tokens that went into attempts that failed.
     pub wasted: u64,
+}
+
+/// What reviewers are told beside the code and the standing orders.
+pub trait Briefing: Sync {
+    /// What goes with `shard` of `agent`; empty where there is nothing to say. The same for a run that
+    /// goes on. It is redacted and fenced before it is sent.
+    fn around(&self, agent: &str, shard: &Shard) -> String;
+}
+
+/// Has nothing to say.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoBriefing;
+
+impl Briefing for NoBriefing {
+    fn around(&self, _agent: &str, _shard: &Shard) -> String {
+        String::new()
+    }
 }
 
 /// Where everything is recorded. What it takes is on disk when it returns.
@@ -206,10 +227,10 @@ pub(crate) struct Desk<'a> {
     pub(crate) review: LlmReview<'a>,
     pub(crate) library: &'a Library<'a>,
     pub(crate) ground: Ground<'a>,
-    pub(crate) prompts: Prompts,
-    pub(crate) ledger: Ledger,
-    pub(crate) branches: Branches,
-    pub(crate) cancel: Cancel,
+    pub(crate) prompts: &'a Prompts,
+    pub(crate) ledger: &'a Ledger,
+    pub(crate) branches: &'a Branches,
+    pub(crate) cancel: &'a Cancel,
 }
 
 impl Desk<'_> {

@@ -37,6 +37,20 @@ impl Rejection {
             Self::OutOfScope => "out_of_scope",
         }
     }
+
+    /// What its author can do about it.
+    pub(crate) fn advice(self) -> &'static str {
+        match self {
+            Self::NoSuchFile => "name a file of the repository by its path from the root",
+            Self::NoEvidence => "quote the code in `evidence`",
+            Self::QuoteNotFound => "copy the code exactly as it is shown, without line numbers",
+            Self::AmbiguousQuote => "quote more lines, or name the line",
+            Self::OutOfScope => {
+                "quote a changed line, or name in `cause_file` and `cause_quote` what in the change \
+                 causes it"
+            }
+        }
+    }
 }
 
 /// How far from the line that it names a quote may be, where it is there more than once.
@@ -98,6 +112,32 @@ impl<'a> Ground<'a> {
             user_impact: None,
             trace: trace.into_iter().collect(),
         })
+    }
+
+    /// The code that `quote` is, where it stands in a file under review at or near `line`.
+    pub(crate) fn quoted(&self, file: &str, quote: &str, line: u64) -> Option<String> {
+        if !significant(quote) {
+            return None;
+        }
+        let (path, lines) = self.in_scope(file, quote, Some(line)).ok()?;
+        self.evidence(&path, lines)
+    }
+
+    /// The code that `quote` is, wherever it stands in a file of the repository.
+    pub(crate) fn anywhere(&self, file: &str, quote: &str) -> Option<String> {
+        if !significant(quote) {
+            return None;
+        }
+        let path = self.path(file);
+        let changed = self.library.changed(path);
+        let place = |text: &Shown| {
+            let lines = *occurrences(text, quote).first()?;
+            Some(evidence_of(text, lines))
+        };
+        match changed.as_ref().and_then(|file| file.head.as_ref()) {
+            Some(head) => place(head),
+            None => place(self.library.around(path)?.as_ref()),
+        }
     }
 
     fn anchor(

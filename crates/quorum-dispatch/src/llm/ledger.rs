@@ -108,6 +108,14 @@ impl Ledger {
         spent.usd += usd;
     }
 
+    /// Takes what a call cost that was paid for before the run was resumed.
+    pub(crate) fn recall(&self, calls: u64, tokens: u64, usd: f64) {
+        let mut spent = self.spent();
+        spent.calls = spent.calls.saturating_add(calls);
+        spent.tokens = spent.tokens.saturating_add(tokens);
+        spent.usd += usd;
+    }
+
     fn spent(&self) -> MutexGuard<'_, Spent> {
         self.spent.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -140,6 +148,15 @@ mod tests {
         assert!(ledger.hold(4_000, 1_000, prices).is_err(), "the first is still under way");
         ledger.settle(held, 5_000, 0.005);
         assert!(ledger.hold(4_000, 1_000, prices).is_ok());
+    }
+
+    #[test]
+    fn what_was_paid_before_a_crash_counts() {
+        let ledger = ledger(2, 10_000, None);
+        ledger.recall(1, 9_000, 0.0);
+        assert!(ledger.attempt().is_ok());
+        assert!(ledger.attempt().is_err());
+        assert!(ledger.hold(2_000, 0, None).is_err());
     }
 
     proptest! {

@@ -72,6 +72,10 @@ impl Prompts {
             ("task", include_str!("../../prompts/task.md")),
             ("budget", include_str!("../../prompts/budget.md")),
             ("repair", include_str!("../../prompts/repair.md")),
+            ("sops", include_str!("../../prompts/sops.md")),
+            ("context", include_str!("../../prompts/context.md")),
+            ("exchange", include_str!("../../prompts/exchange.md")),
+            ("verify", include_str!("../../prompts/verify.md")),
         ];
         for (name, source) in templates {
             // A template that does not parse is found by the tests, which render all of them.
@@ -164,6 +168,26 @@ impl Prompts {
         self.render("repair", context! { wrong => wrong })
     }
 
+    /// Which standing orders an answer is missing for.
+    pub(crate) fn missing_sops(&self, names: &[String]) -> String {
+        self.render("sops", context! { names => names.to_vec() })
+    }
+
+    /// What is known around the change.
+    pub(crate) fn around(&self, text: &str) -> String {
+        self.render("context", context! { context => self.fenced("context=\"around\"", text) })
+    }
+
+    /// What others found, and what is asked about it.
+    pub(crate) fn exchange(&self, claims: &str, ballot: bool) -> String {
+        self.render("exchange", context! { claims => claims, ballot => ballot })
+    }
+
+    /// Findings to be refuted.
+    pub(crate) fn verify(&self, claims: &str) -> String {
+        self.render("verify", context! { claims => claims })
+    }
+
     /// `text` between fences that it cannot forge.
     pub(crate) fn fenced(&self, attributes: &str, text: &str) -> String {
         let nonce = &self.nonce;
@@ -172,13 +196,15 @@ impl Prompts {
         format!("<file-{nonce} {attributes}>\n{}\n</file-{nonce}>", text.trim_end_matches('\n'))
     }
 
-    /// One file's units, in fences. Absent where nothing of the file may be shown.
+    /// One file's units, and what is `planted` after them, in fences. Absent where nothing of the
+    /// file may be shown.
     pub(crate) fn file(
         &self,
         entry: &FileEntry,
         library: &Library<'_>,
         all: &[&Unit],
         wanted: &[&Unit],
+        planted: &str,
     ) -> Option<String> {
         let mut text = String::new();
         let named_only = wanted.iter().all(|unit| unit.kind == quorum_model::unit::UnitKind::Name);
@@ -192,14 +218,18 @@ impl Prompts {
                 }
             }
         }
+        text.push_str(planted);
         Some(self.fenced(&attributes(entry), &text))
     }
 }
 
+/// A name is a stranger's too: quoted as JSON, it stays within its quotes.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::to_string(&visible(text)).unwrap_or_default()
+}
+
 /// What is known of a file, as a tag carries it.
 fn attributes(entry: &FileEntry) -> String {
-    // A name is a stranger's too: quoted as JSON, it stays within its quotes.
-    let quoted = |text: &str| serde_json::to_string(&visible(text)).unwrap_or_default();
     let mut attributes = format!("path={}", quoted(&entry.path));
     // Writing to a string cannot fail.
     let change = match entry.change {
@@ -250,6 +280,13 @@ mod tests {
         let forced = prompts.budget(&BudgetNote { mode: Mode::ForceReturn, ..note });
         assert!(forced.contains("force return"), "{forced}");
         assert!(prompts.repair("no JSON").contains("no JSON"));
+        let names = ["errors".to_owned(), "tests".to_owned()];
+        assert!(prompts.missing_sops(&names).contains("evidence: errors, tests."));
+        assert!(
+            prompts
+                .around("fn f()")
+                .contains(&format!("context=\"around\">\nfn f()\n</file-{}>", prompts.nonce))
+        );
         let shard =
             Shard { wave: 1, tokens: 0, sops: Vec::new(), notes: Vec::new(), units: Vec::new() };
         let sop = ShownSop { name: "errors".to_owned(), text: "Wrap them.".to_owned() };
@@ -257,6 +294,10 @@ mod tests {
             prompts.task(&testing::empty_plan(), &shard, (1, 2), &[sop], &["look".to_owned()]);
         assert!(task.contains("part 1 of 2") && task.contains("Wrap them."), "{task}");
         assert!(task.contains("- look"), "{task}");
+        let ballot = prompts.exchange("CLAIMS", true);
+        assert!(ballot.contains("CLAIMS") && !ballot.contains("withdraw"), "{ballot}");
+        assert!(prompts.exchange("CLAIMS", false).contains("`withdraw`"));
+        assert!(prompts.verify("CLAIMS").contains("CLAIMS"));
     }
 
     #[test]

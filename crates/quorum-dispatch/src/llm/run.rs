@@ -4,21 +4,23 @@ use std::collections::BTreeMap;
 
 use futures_util::future::join_all;
 use quorum_model::agent::Agent;
-use quorum_model::finding::AgentFinding;
-use quorum_model::outcome::AgentOutcome;
+use quorum_model::finding::{AgentFinding, Finding};
+use quorum_model::outcome::{AgentOutcome, Message};
 use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_model::scope::{Change, FileEntry};
 use quorum_model::severity::Severity;
 use quorum_model::unit::Unit;
 
-use super::branch::{BranchLimits, BranchState, Branches};
+use super::branch::{BranchId, BranchLimits, BranchState, Branches};
 use super::desk::{AgentEngine, Cancel, Desk, LlmReview};
 use super::ground::Ground;
 use super::injection;
 use super::ledger::Ledger;
 use super::prompt::Prompts;
-use super::session::Worker;
+use super::said::Said;
+use super::session::{Session, Worker};
 use super::shown::{Library, Mark, ShownFile};
+use super::verify::assign;
 
 /// The run, its agents, and their waves.
 const DEPTH: usize = 3;
@@ -26,31 +28,124 @@ const DEPTH: usize = 3;
 /// More branches than this are never at work at once.
 const MOST_ACTIVE: usize = 4_096;
 
-/// Runs every agent of the plan that an engine is given for, all at once. What they found by then is
-/// returned when `cancel` is asked for; nothing that goes wrong with one of them stops another.
-pub async fn run(review: LlmReview<'_>, cancel: Cancel) -> Vec<AgentOutcome> {
-    let library = Library::new(review.material, review.redactor);
-    let desk = Desk {
-        review,
-        library: &library,
-        ground: Ground::new(review.plan, &library),
-        prompts: Prompts::new(review.fence),
-        ledger: Ledger::new(review.plan, review.complete),
-        branches: Branches::new(BranchLimits { depth: DEPTH, active: MOST_ACTIVE }),
-        cancel,
-    };
-    let workers: Vec<Worker<'_>> = workers(&desk);
-    let budget = workers.iter().map(|worker| worker.planned.budget).sum();
-    let Ok(parent) = desk.branches.create(None, budget) else { return Vec::new() };
-    drop(desk.branches.become_(parent, BranchState::Active));
-    let mut outcomes = join_all(workers.iter().map(|worker| worker.run(parent))).await;
-    drop(desk.branches.become_(parent, BranchState::Completed));
-    report_attempts(&desk, &mut outcomes);
-    outcomes
+/// Reviewers that are models, at one table: under one set of ceilings they review, say what they
+/// think of each other's findings, and look at findings a second time.
+pub struct Panel<'a> {
+    review: LlmReview<'a>,
+    library: Library<'a>,
+    prompts: Prompts,
+    ledger: Ledger,
+    branches: Branches,
+    cancel: Cancel,
+}
+
+impl std::fmt::Debug for Panel<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Panel").field("review", &self.review).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Panel<'a> {
+    /// The reviewers of a plan. Time runs from here on.
+    pub fn new(review: LlmReview<'a>, cancel: Cancel) -> Self {
+        Self {
+            review,
+            library: Library::new(review.material, review.redactor),
+            prompts: Prompts::new(review.fence),
+            ledger: Ledger::new(review.plan, review.complete),
+            branches: Branches::new(BranchLimits { depth: DEPTH, active: MOST_ACTIVE }),
+            cancel,
+        }
+    }
+
+    /// What all reviewers of the run work with.
+    pub(super) fn desk(&self) -> Desk<'_> {
+        Desk {
+            review: self.review,
+            library: &self.library,
+            ground: Ground::new(self.review.plan, &self.library),
+            prompts: &self.prompts,
+            ledger: &self.ledger,
+            branches: &self.branches,
+            cancel: &self.cancel,
+        }
+    }
+
+    /// Runs every agent of the plan that an engine is given for, all at once. What they found by
+    /// then is returned when it is cancelled; nothing that goes wrong with one of them stops another.
+    pub async fn review(&self) -> Vec<AgentOutcome> {
+        let desk = self.desk();
+        let workers: Vec<Worker<'_>> = workers(&desk);
+        let Some(parent) = self.parent(&workers) else { return Vec::new() };
+        let mut outcomes = join_all(workers.iter().map(|worker| worker.run(parent))).await;
+        drop(self.branches.become_(parent, BranchState::Completed));
+        report_attempts(&desk, &mut outcomes);
+        outcomes
+    }
+
+    /// Tells agents what others found, and returns what they say to it.
+    pub async fn confer(&self, told: &BTreeMap<String, Vec<Message>>) -> Vec<Said> {
+        let desk = self.desk();
+        let workers: Vec<Worker<'_>> = workers(&desk);
+        let Some(parent) = self.parent(&workers) else { return Vec::new() };
+        let asked = workers.iter().filter_map(|worker| {
+            let messages = told.get(&worker.agent.name).filter(|messages| !messages.is_empty())?;
+            Some(worker.confer(parent, messages))
+        });
+        let said = join_all(asked).await;
+        drop(self.branches.become_(parent, BranchState::Completed));
+        said
+    }
+
+    /// Has findings looked at a second time, and returns what speaks against them.
+    pub async fn verify(&self, findings: &[Finding]) -> Vec<Said> {
+        let desk = self.desk();
+        let workers: Vec<Worker<'_>> = workers(&desk);
+        let Some(parent) = self.parent(&workers) else { return Vec::new() };
+        let names: Vec<&str> = workers.iter().map(|worker| worker.agent.name.as_str()).collect();
+        let assigned = assign(self.review.plan, &names, findings);
+        let looks = workers.iter().filter_map(|worker| {
+            let findings = assigned.get(&worker.agent.name)?;
+            Some(worker.verify(parent, findings))
+        });
+        let said = join_all(looks).await;
+        drop(self.branches.become_(parent, BranchState::Completed));
+        said
+    }
+
+    /// The branch that those of `workers` are children of.
+    fn parent(&self, workers: &[Worker<'_>]) -> Option<BranchId> {
+        let budget = workers.iter().map(|worker| worker.planned.budget).sum();
+        let parent = self.branches.create(None, budget).ok()?;
+        self.branches.become_(parent, BranchState::Active).ok()?;
+        Some(parent)
+    }
+
+    /// What every shard's first request would be, by agent and number; nothing is sent.
+    pub fn prompts(&self) -> Vec<RenderedPrompt> {
+        let desk = self.desk();
+        let mut rendered = Vec::new();
+        for worker in workers(&desk) {
+            for (number, shard) in worker.planned.shards.iter().enumerate() {
+                let Ok(branch) = self.branches.create(None, worker.planned.budget) else {
+                    continue;
+                };
+                let mut session = Session::new(&worker, branch, String::new());
+                let request = session.first_request(shard);
+                rendered.push(RenderedPrompt {
+                    agent: worker.agent.name.clone(),
+                    shard: number,
+                    wave: shard.wave,
+                    request,
+                });
+            }
+        }
+        rendered
+    }
 }
 
 /// The agents of the plan that have an engine, ready to work.
-fn workers<'a>(desk: &'a Desk<'a>) -> Vec<Worker<'a>> {
+pub(super) fn workers<'a>(desk: &'a Desk<'a>) -> Vec<Worker<'a>> {
     let review = &desk.review;
     let ready = |planned: &'a PlannedAgent| -> Option<(&'a Agent, &'a AgentEngine)> {
         let agent = review.agents.iter().find(|agent| agent.name == planned.name)?;
@@ -69,36 +164,6 @@ fn workers<'a>(desk: &'a Desk<'a>) -> Vec<Worker<'a>> {
         .collect()
 }
 
-/// What every shard's first request would be, by agent and number; nothing is sent.
-pub fn prompts(review: LlmReview<'_>) -> Vec<RenderedPrompt> {
-    let (_stop, cancel) = Cancel::new();
-    let library = Library::new(review.material, review.redactor);
-    let desk = Desk {
-        review,
-        library: &library,
-        ground: Ground::new(review.plan, &library),
-        prompts: Prompts::new(review.fence),
-        ledger: Ledger::new(review.plan, true),
-        branches: Branches::new(BranchLimits { depth: DEPTH, active: MOST_ACTIVE }),
-        cancel,
-    };
-    let mut rendered = Vec::new();
-    for worker in workers(&desk) {
-        for (number, shard) in worker.planned.shards.iter().enumerate() {
-            let Ok(branch) = desk.branches.create(None, worker.planned.budget) else { continue };
-            let mut session = super::session::Session::new(&worker, branch, String::new());
-            let request = session.first_request(shard);
-            rendered.push(RenderedPrompt {
-                agent: worker.agent.name.clone(),
-                shard: number,
-                wave: shard.wave,
-                request,
-            });
-        }
-    }
-    rendered
-}
-
 /// A request that would be sent.
 #[derive(Clone, Debug)]
 pub struct RenderedPrompt {
@@ -113,7 +178,7 @@ pub struct RenderedPrompt {
 }
 
 /// Reports where the change talks to its reviewers: to the security reviewer, else to the first.
-fn report_attempts(desk: &Desk<'_>, outcomes: &mut [AgentOutcome]) {
+pub(super) fn report_attempts(desk: &Desk<'_>, outcomes: &mut [AgentOutcome]) {
     const SECURITY: &str = "security-reviewer";
     let reporter = outcomes.iter().position(|outcome| outcome.agent == SECURITY);
     let Some(outcome) = outcomes.get_mut(reporter.unwrap_or(0)) else { return };

@@ -2,23 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use quorum_llm::{
-    Answer, Finish, LlmError, Message, Request, Text, ToolChoice, ToolResult, extract,
-};
+use quorum_llm::{Answer, Finish, Message, Request, Text, ToolChoice, ToolResult, extract};
 use quorum_model::agent::Agent;
 use quorum_model::budget::Mode;
 use quorum_model::gate::{GateResult, GateStatus};
 use quorum_model::plan::{Isolation, PlannedAgent, Protocol, Shard};
 use quorum_model::report::CutoffReason;
-use quorum_model::severity::Severity;
 use quorum_model::unit::Unit;
 
-use super::ask::{Asked, Stopped};
+use super::ask::{Stopped, ask};
 use super::branch::BranchId;
+use super::canary::Canary;
 use super::context::{Context, Region, Turn};
 use super::contract::{self, DONE, REPORT_FINDING, Report, Reported};
 use super::desk::{AgentEngine, Desk};
-use super::ledger::Held;
+use super::line::Line;
 use super::prompt::{BudgetNote, ShownSop, Style};
 use super::tally::Tally;
 use super::tools;
@@ -28,10 +26,10 @@ use super::visible::visible;
 const LONGEST_ANSWER: u64 = 6_400;
 
 /// Less room than this holds no answer.
-const SHORTEST_ANSWER: u64 = 512;
+pub(crate) const SHORTEST_ANSWER: u64 = 512;
 
 /// Answers in a row that cannot be used, after which a shard is given up.
-const MOST_UNUSABLE: u32 = 3;
+pub(crate) const MOST_UNUSABLE: u32 = 3;
 
 /// More of an answer that could not be used is not shown to the model again.
 const LONGEST_ECHO: usize = 2_000;
@@ -51,11 +49,7 @@ pub(crate) struct Worker<'a> {
 
 /// One shard of a branch.
 pub(crate) struct Session<'a> {
-    pub(crate) worker: &'a Worker<'a>,
-    pub(crate) branch: BranchId,
-    /// What tells this shard's calls from those of others.
-    pub(crate) label: String,
-    style: Style,
+    line: Line<'a>,
     context: Context,
     /// The conversation as it began.
     first: Context,
@@ -63,10 +57,14 @@ pub(crate) struct Session<'a> {
     told: Mode,
     /// Tokens in the conversation that were not charged yet.
     pending: u64,
-    answered: u64,
     unusable: u32,
-    /// What is set aside for the call under way: of the run's ceilings, and of the budget.
-    held: Option<(Held, u64)>,
+    /// Answers for standing orders that other shards gave, and whether missing ones were asked for.
+    sops_before: usize,
+    asked_for_sops: bool,
+    /// Whether the request under way offers to look things up.
+    offered: bool,
+    /// What was planted in the code that it shows.
+    canary: Option<Canary>,
 }
 
 /// How a shard ended.
@@ -91,47 +89,26 @@ enum Step {
 impl<'a> Session<'a> {
     pub(crate) fn new(worker: &'a Worker<'a>, branch: BranchId, label: String) -> Self {
         Self {
-            worker,
-            branch,
-            label,
-            style: worker.engine.style,
+            line: Line::new(worker, branch, label),
             context: Context::default(),
             first: Context::default(),
             told: Mode::FullAnalysis,
             pending: 0,
-            answered: 0,
             unusable: 0,
-            held: None,
+            sops_before: 0,
+            asked_for_sops: false,
+            offered: false,
+            canary: None,
         }
     }
 
-    /// The same for the same call of the same shard, and for no other.
-    pub(crate) fn key(&self, request: &Request) -> String {
-        let text = format!("{} {} {}", self.label, self.answered, request.digest());
-        blake3::hash(text.as_bytes()).to_hex().to_string()
-    }
-
-    pub(crate) fn style(&self) -> Style {
-        self.style
-    }
-
-    pub(crate) fn hold(&mut self, held: Held, reserved: u64) {
-        self.held = Some((held, reserved));
-    }
-
-    /// What was set aside for the call that was just answered; nothing for one that was recorded.
-    pub(crate) fn take_held(&mut self) -> Option<(Held, u64)> {
-        self.held.take()
-    }
-
     fn desk(&self) -> &'a Desk<'a> {
-        self.worker.desk
+        self.line.desk()
     }
 
     /// The mode that the branch is in.
     pub(crate) fn mode(&self) -> Mode {
-        let account = self.desk().branches.account(self.branch);
-        self.desk().review.thresholds.mode(account.used, account.budget)
+        self.line.mode()
     }
 
     /// Reviews `units`, which are a part of `shard`.
@@ -142,32 +119,41 @@ impl<'a> Session<'a> {
         part: (usize, usize),
         tally: &mut Tally,
     ) -> End {
+        self.sops_before = tally.sops.len();
         self.begin(shard, units, part);
         loop {
             let request = self.request();
-            let asked = match self.ask(request, tally).await {
+            let asked = match ask(&mut self.line, request, self.pending, tally).await {
                 Ok(asked) => asked,
                 Err(Stopped::Unsupported) => {
                     // The server does not know this way of answering.
-                    self.style = self.style.weaker().unwrap_or(Style::Plain);
+                    self.line.style = self.line.style.weaker().unwrap_or(Style::Plain);
                     self.begin(shard, units, part);
                     continue;
                 }
                 Err(Stopped::By(reason, cause)) => return End::Lost(reason, cause),
             };
-            self.answered += 1;
+            self.line.answered += 1;
             let step = match self.take(&asked.answer, tally) {
                 Ok(step) => step,
                 Err(cause) => return End::Lost(CutoffReason::Error, cause),
             };
             if matches!(step, Step::Unusable(_)) {
-                // What cannot be used is the provider's failure, not the reviewer's spending.
-                self.desk().branches.settle(self.branch, asked.reserved, 0);
+                self.line.charge_nothing(&asked);
             } else {
-                self.charge(&asked);
+                self.line.charge(&asked, self.pending);
+                self.pending = 0;
             }
             match step {
-                Step::Finished => return End::Done,
+                Step::Finished => {
+                    let missing = self.unanswered(shard, tally);
+                    if missing.is_empty() {
+                        return End::Done;
+                    }
+                    if let Some(end) = self.ask_for_sops(&missing) {
+                        return end;
+                    }
+                }
                 Step::CutShort => {
                     return End::CutShort(CutoffReason::Budget, "its answer was cut".to_owned());
                 }
@@ -175,8 +161,9 @@ impl<'a> Session<'a> {
                     tally.note(format!("an answer could not be used: {wrong}"));
                     self.unusable += 1;
                     let limit = self.desk().review.limits.calls_per_shard;
-                    if self.unusable >= MOST_UNUSABLE || self.answered >= limit {
-                        let cause = format!("no usable answer in {} calls: {wrong}", self.answered);
+                    if self.unusable >= MOST_UNUSABLE || self.line.answered >= limit {
+                        let cause =
+                            format!("no usable answer in {} calls: {wrong}", self.line.answered);
                         return End::Lost(CutoffReason::Error, cause);
                     }
                     self.repair(&asked.answer, &wrong);
@@ -191,6 +178,30 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// The standing orders of `shard` that this session has no answer with evidence for.
+    pub(crate) fn unanswered(&self, shard: &Shard, tally: &Tally) -> Vec<String> {
+        let given = tally.sops.get(self.sops_before..).unwrap_or_default();
+        let missing = |name: &&String| !given.iter().any(|answer| answer.counts_for(name));
+        shard.sops.iter().filter(missing).cloned().collect()
+    }
+
+    /// Asks for missing answers, once.
+    fn ask_for_sops(&mut self, missing: &[String]) -> Option<End> {
+        let spent = self.line.answered >= self.desk().review.limits.calls_per_shard;
+        if self.asked_for_sops || spent || self.mode() == Mode::Cut {
+            let cause = format!("it gave no answer for the SOP {}", missing.join(", "));
+            return Some(End::CutShort(CutoffReason::Error, cause));
+        }
+        self.asked_for_sops = true;
+        self.pending = 0;
+        if self.mode() == Mode::ForceReturn {
+            self.context.withhold_code();
+        }
+        let ask = Text::new(self.desk().prompts.missing_sops(missing));
+        self.context.push(Turn::User(vec![(Region::Plan, ask)]));
+        None
+    }
+
     /// Decides what comes after the results of tools.
     fn go_on(&mut self) -> Option<End> {
         let mode = self.mode();
@@ -198,9 +209,10 @@ impl<'a> Session<'a> {
             let cause = "its budget is used up".to_owned();
             return Some(End::CutShort(CutoffReason::Budget, cause));
         }
-        if self.answered >= self.desk().review.limits.calls_per_shard {
-            let cause = format!("still calling tools after {} calls", self.answered);
-            return Some(End::CutShort(CutoffReason::Error, cause));
+        if self.line.answered >= self.desk().review.limits.calls_per_shard {
+            // What it reported by then stands; that it has seen the rest, it never said.
+            let cause = format!("still calling tools after {} calls", self.line.answered);
+            return Some(End::Lost(CutoffReason::Error, cause));
         }
         if mode == Mode::ForceReturn {
             self.context.withhold_code();
@@ -221,27 +233,27 @@ impl<'a> Session<'a> {
     }
 
     fn turns_left(&self) -> u64 {
-        self.desk().review.limits.calls_per_shard.saturating_sub(self.answered)
+        self.desk().review.limits.calls_per_shard.saturating_sub(self.line.answered)
     }
 
     /// The room that an answer has before the branch is cut.
     fn room(&self) -> u64 {
-        let account = self.desk().branches.account(self.branch);
+        let account = self.line.account();
         let cut = self.desk().review.thresholds.force_return.floor_of(account.budget);
         let room = cut.saturating_sub(account.used).saturating_sub(self.pending);
-        let window = self.worker.engine.window / 4;
+        let window = self.line.worker.engine.window / 4;
         room.clamp(SHORTEST_ANSWER, LONGEST_ANSWER).min(window.max(SHORTEST_ANSWER))
     }
 
     fn note(&self) -> BudgetNote {
-        let account = self.desk().branches.account(self.branch);
+        let account = self.line.account();
         BudgetNote {
             used: account.used,
             budget: account.budget,
             room: self.room(),
             mode: self.mode(),
             thresholds: self.desk().review.thresholds,
-            style: self.style,
+            style: self.line.style,
             may_look: self.may_look(),
             turns: self.turns_left().saturating_sub(1),
         }
@@ -255,28 +267,64 @@ impl<'a> Session<'a> {
     fn begin(&mut self, shard: &Shard, units: &[Unit], part: (usize, usize)) {
         let desk = self.desk();
         self.told = self.mode();
-        self.pending = units.iter().map(|unit| unit.tokens).sum();
+        self.canary = self.plant(units);
+        let planted = self.canary.as_ref().map_or(0, |canary| desk.count(&canary.text()));
+        self.pending = units.iter().map(|unit| unit.tokens).sum::<u64>() + planted;
         let task =
             desk.prompts.task(desk.review.plan, shard, part, &self.sops(shard), &self.hints(units));
+        let around = self.around(shard);
         let code = Text::cached(self.code(units));
         let budget = Text::new(desk.prompts.budget(&self.note()));
         let task = Text::new(task);
         let parts = if desk.review.plan.isolation == Isolation::Shared {
             // What reviewers share comes first, so that a provider reads it once for all of them.
-            let role = Text::new(desk.prompts.role(self.worker.agent));
+            let role = Text::new(desk.prompts.role(self.line.worker.agent));
             vec![
                 (Region::Files, code),
                 (Region::System, role),
                 (Region::Sops, task),
+                (Region::SearchResults, around),
                 (Region::Plan, budget),
             ]
         } else {
-            vec![(Region::Sops, task), (Region::Files, code), (Region::Plan, budget)]
+            vec![
+                (Region::Sops, task),
+                (Region::SearchResults, around),
+                (Region::Files, code),
+                (Region::Plan, budget),
+            ]
         };
+        let parts = parts.into_iter().filter(|(_, text)| !text.text.is_empty()).collect();
         let mut context = Context::default();
         context.push(Turn::User(parts));
         self.first = context.clone();
         self.context = context;
+    }
+
+    /// What is known around the change, without secrets. What cannot be said without them is not.
+    fn around(&self, shard: &Shard) -> Text {
+        let desk = self.desk();
+        let around = desk.review.briefing.around(&self.line.worker.agent.name, shard);
+        let clean = desk.library.clean(&around).unwrap_or_default();
+        if clean.is_empty() {
+            return Text::new(String::new());
+        }
+        let lines: Vec<_> = clean.lines().map(visible).collect();
+        Text::new(desk.prompts.around(&lines.join("\n")))
+    }
+
+    /// The same defect for the same shard of the same run, so that a run that goes on shows it again.
+    fn plant(&self, units: &[Unit]) -> Option<Canary> {
+        let review = &self.desk().review;
+        let seed = format!("{} {}", review.fence, self.line.label);
+        let files = &review.plan.scope.files;
+        review.canary.then(|| Canary::plant(self.line.worker.agent, files, units, &seed))?
+    }
+
+    /// The file with a planted defect that was not reported.
+    pub(crate) fn missed_canary(&self) -> Option<&str> {
+        let canary = self.canary.as_ref().filter(|canary| !canary.is_found())?;
+        Some(&canary.path)
     }
 
     fn sops(&self, shard: &Shard) -> Vec<ShownSop> {
@@ -290,7 +338,7 @@ impl<'a> Session<'a> {
         if review.plan.protocol == Protocol::Aad {
             return Vec::new();
         }
-        let found = review.builtin.get(&self.worker.agent.name);
+        let found = review.builtin.get(&self.line.worker.agent.name);
         let here = found.into_iter().flatten().filter(|finding| {
             let line = finding.line.unwrap_or_default();
             let holds = |unit: &&Unit| {
@@ -318,10 +366,12 @@ impl<'a> Session<'a> {
             let (here, later) = rest.split_at(count);
             rest = later;
             let entry = desk.review.plan.scope.files.iter().find(|file| file.path == first.path);
-            let all = self.worker.units.get(&*first.path);
+            let all = self.line.worker.units.get(&*first.path);
             if let Some((entry, all)) = entry.zip(all) {
                 let wanted: Vec<&Unit> = here.iter().collect();
-                files.extend(desk.prompts.file(entry, desk.library, all, &wanted));
+                let planted = self.canary.as_ref().filter(|canary| *canary.path == *first.path);
+                let planted = planted.map(Canary::text).unwrap_or_default();
+                files.extend(desk.prompts.file(entry, desk.library, all, &wanted, &planted));
             }
         }
         files.join("\n")
@@ -329,19 +379,20 @@ impl<'a> Session<'a> {
 
     fn request(&mut self) -> Request {
         let desk = self.desk();
+        self.offered = self.may_look();
         let mut system = vec![Text::cached(desk.prompts.common())];
         if desk.review.plan.isolation == Isolation::Branch {
-            system.push(Text::cached(desk.prompts.role(self.worker.agent)));
+            system.push(Text::cached(desk.prompts.role(self.line.worker.agent)));
         }
         let fixed: u64 = system.iter().map(|text| desk.count(&text.text)).sum();
-        let limit = (self.worker.engine.window * COMPACT_AT / 100).saturating_sub(fixed);
+        let limit = (self.line.worker.engine.window * COMPACT_AT / 100).saturating_sub(fixed);
         self.context.compact(desk.review.counter, limit);
-        let categories = &self.worker.agent.categories;
-        let tools = match self.style {
-            Style::Tools => contract::tools(categories, self.may_look()),
+        let categories = &self.line.worker.agent.categories;
+        let tools = match self.line.style {
+            Style::Tools => contract::tools(categories, self.offered),
             Style::Schema | Style::Plain => Vec::new(),
         };
-        let schema = (self.style == Style::Schema).then(|| contract::schema(categories));
+        let schema = (self.line.style == Style::Schema).then(|| contract::schema(categories));
         Request {
             model: String::new(),
             system,
@@ -353,34 +404,12 @@ impl<'a> Session<'a> {
         }
     }
 
-    async fn ask(&mut self, request: Request, tally: &mut Tally) -> Result<Asked, Stopped> {
-        let asked = super::ask::ask(self, request, self.pending, tally).await;
-        match asked {
-            Err(Stopped::Unsupported) if self.style.weaker().is_none() => {
-                let cause = "the server knows no way of answering that we do".to_owned();
-                Err(Stopped::By(CutoffReason::Error, cause))
-            }
-            asked => asked,
-        }
-    }
-
-    /// Charges what entered the branch and what the model wrote.
-    fn charge(&mut self, asked: &Asked) {
-        // The provider's figure is for the whole request; this part of it is new.
-        let share = u128::from(asked.believed.input) * u128::from(self.pending)
-            / u128::from(asked.counted_input.max(1));
-        let entered = u64::try_from(share).unwrap_or(u64::MAX).max(self.pending);
-        let charged = entered.saturating_add(asked.believed.output);
-        self.desk().branches.settle(self.branch, asked.reserved, charged);
-        self.pending = 0;
-    }
-
     /// Asks again: once with what was wrong, then from the beginning.
     fn repair(&mut self, answer: &Answer, wrong: &str) {
-        let weaker = if self.style == Style::Tools { Style::Schema } else { self.style };
-        self.style = weaker;
+        let weaker = if self.line.style == Style::Tools { Style::Schema } else { self.line.style };
+        self.line.style = weaker;
         self.context = self.first.clone();
-        if self.unusable == 1 && self.answered == 1 {
+        if self.unusable == 1 && self.line.answered == 1 {
             let said: String = answer.written().chars().take(LONGEST_ECHO).collect();
             let said = Message::Assistant { text: said, calls: Vec::new(), echo: Vec::new() };
             self.context.push(Turn::Assistant(said));
@@ -406,6 +435,7 @@ impl<'a> Session<'a> {
         match contract::report(&value) {
             Ok(report) => {
                 self.take_report(report, tally)?;
+                self.context.push(Turn::Assistant(answer.to_message()));
                 Ok(Step::Finished)
             }
             Err(wrong) => Ok(Step::Unusable(wrong)),
@@ -428,13 +458,25 @@ impl<'a> Session<'a> {
         Ok(Step::CutShort)
     }
 
+    /// Takes a finding, unless it is the one that was planted; what the model is told about it.
+    fn accept(&mut self, reported: Reported, tally: &mut Tally) -> Result<String, String> {
+        if self.canary.as_mut().is_some_and(|canary| canary.is_meant_by(&reported)) {
+            return Ok("recorded".to_owned());
+        }
+        self.line.accept(reported, self.told, tally)
+    }
+
     fn take_report(&mut self, report: Report, tally: &mut Tally) -> Result<(), String> {
         for reported in report.findings {
             self.accept(reported, tally)?;
         }
         tally.skipped.medium_count += report.skipped.medium_count;
         tally.skipped.low_count += report.skipped.low_count;
-        tally.sops.extend(report.sops);
+        for mut answer in report.sops {
+            answer.evidence = self.desk().library.clean(&answer.evidence)?;
+            tally.sops.push(answer);
+        }
+        tally.patterns.extend(report.patterns);
         Ok(())
     }
 
@@ -457,7 +499,7 @@ impl<'a> Session<'a> {
                     finished = Some(contract::done(&call.arguments));
                     Ok("thank you".to_owned())
                 }
-                name if self.may_look() => self.look(name, call, &mut new_content, &mut understood),
+                name if self.offered => self.look(name, call, &mut new_content, &mut understood),
                 name => Err(format!("`{name}` cannot be called any more; report and call done")),
             };
             let (text, failed) = match result {
@@ -469,6 +511,8 @@ impl<'a> Session<'a> {
         }
         if let Some(report) = finished {
             self.take_report(report, tally)?;
+            self.context.push(Turn::Assistant(answer.to_message()));
+            self.context.push(Turn::Results(results));
             return Ok(Step::Finished);
         }
         if !understood {
@@ -492,7 +536,7 @@ impl<'a> Session<'a> {
         *understood = true;
         let fenced = desk.prompts.fenced(&format!("tool=\"{name}\""), &found);
         let tokens = desk.count(&fenced);
-        let account = desk.branches.account(self.branch);
+        let account = self.line.account();
         let total = account.used + self.pending + *new_content + tokens;
         // What would use the budget up is not shown.
         if desk.review.thresholds.mode(total, account.budget) >= Mode::ForceReturn {
@@ -501,42 +545,6 @@ impl<'a> Session<'a> {
         *new_content += tokens;
         Ok(fenced)
     }
-
-    /// Checks a finding against the code and records it; what the model is told about it.
-    fn accept(&mut self, reported: Reported, tally: &mut Tally) -> Result<String, String> {
-        let mode = self.told;
-        if mode >= Mode::HighSeverityOnly && reported.severity < Severity::High {
-            match reported.severity {
-                Severity::Medium => tally.skipped.medium_count += 1,
-                _ => tally.skipped.low_count += 1,
-            }
-            return Ok("counted, not recorded: only CRITICAL and HIGH are taken now".to_owned());
-        }
-        let desk = self.desk();
-        match desk.ground.check(self.worker.agent, reported, mode) {
-            Ok(finding) => {
-                let finding = super::scrub::finding(desk.library, finding)?;
-                if tally.add_finding(finding.clone()) {
-                    desk.review.journal.found(&self.worker.agent.name, &finding)?;
-                }
-                Ok("recorded".to_owned())
-            }
-            Err(rejection) => {
-                *tally.rejected.entry(rejection.as_str().to_owned()).or_default() += 1;
-                Ok(format!("not recorded: {}", rejection.as_str()))
-            }
-        }
-    }
-}
-
-/// Whether an error says that the server does not know what the request asks for.
-pub(crate) fn is_unsupported(error: &LlmError, style: Style) -> bool {
-    style != Style::Plain
-        && matches!(error, LlmError::Status { status: 400 | 404 | 422 | 501, message, .. } if {
-            let message = message.to_lowercase();
-            ["tool", "function", "response_format", "json_schema", "schema", "grammar", "unsupported", "not supported"]
-                .iter().any(|word| message.contains(word))
-        })
 }
 
 /// What the checks before the review proved, a line each, and where those point that failed.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::Covered;
-use quorum_model::report::{CutoffReason, SkippedFindings};
+use quorum_model::report::{CutoffReason, Pattern, SkippedFindings};
 use quorum_model::unit::Unit;
 
 use super::contract::SopAnswer;
@@ -21,6 +21,9 @@ pub(crate) struct Tally {
     pub(crate) skipped: SkippedFindings,
     pub(crate) sops: Vec<SopAnswer>,
     pub(crate) expected_sops: Vec<String>,
+    /// Those that a shard was shown with and gave no answer for.
+    pub(crate) unanswered_sops: Vec<String>,
+    pub(crate) patterns: Vec<Pattern>,
     pub(crate) notes: Vec<String>,
     /// Tokens that its branches were given, and charged.
     pub(crate) budget: u64,
@@ -46,7 +49,10 @@ impl Tally {
         }
         self.covered.extend(other.covered);
         self.missed.extend(other.missed);
-        self.cut_short = self.cut_short.take().or(other.cut_short);
+        let canary = |cut: &(CutoffReason, String)| cut.0 == CutoffReason::Canary;
+        if self.cut_short.is_none() || other.cut_short.as_ref().is_some_and(canary) {
+            self.cut_short = other.cut_short.or(self.cut_short.take());
+        }
         for (reason, count) in other.rejected {
             *self.rejected.entry(reason).or_default() += count;
         }
@@ -54,6 +60,8 @@ impl Tally {
         self.skipped.low_count += other.skipped.low_count;
         self.sops.extend(other.sops);
         self.expected_sops.extend(other.expected_sops);
+        self.unanswered_sops.extend(other.unanswered_sops);
+        self.patterns.extend(other.patterns);
         for note in other.notes {
             self.note(note);
         }

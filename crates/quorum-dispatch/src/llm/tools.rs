@@ -61,7 +61,7 @@ pub(crate) fn look(
         SEARCH => {
             let query = text("query")?;
             let hits = lookup.map(|lookup| lookup.search(query, MOST_HITS));
-            Ok(hits.map_or_else(|| plain_search(library, query), |hits| show(library, &hits)))
+            Ok(shown_or_searched(library, &hits.unwrap_or_default(), query))
         }
         SYMBOL | CALLERS => {
             let word = text("name")?;
@@ -69,7 +69,7 @@ pub(crate) fn look(
                 SYMBOL => lookup.symbol(word, MOST_HITS),
                 _ => lookup.callers(word, MOST_HITS),
             });
-            Ok(hits.map_or_else(|| plain_search(library, word), |hits| show(library, &hits)))
+            Ok(shown_or_searched(library, &hits.unwrap_or_default(), word))
         }
         other => Err(format!(
             "there is no tool `{other}`; there are report_finding, done, read, search, symbol, callers"
@@ -110,6 +110,11 @@ fn read(
         }
     }
     Ok(shown)
+}
+
+/// What an index found; where there is none, or it found nothing, the lines that hold the text.
+fn shown_or_searched(library: &Library<'_>, hits: &[Hit], text: &str) -> String {
+    if hits.is_empty() { plain_search(library, text) } else { show(library, hits) }
 }
 
 fn show(library: &Library<'_>, hits: &[Hit]) -> String {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use quorum_dispatch::llm::{
-    AgentEngine, Cancel, Changed, Journal, LlmReview, Material, Recording, Redactor, Style,
-    Unobserved, run,
+    AgentEngine, Briefing, Cancel, Changed, Journal, LlmReview, Material, Panel, Recording,
+    Redactor, Style, Unobserved,
 };
 use quorum_index::Counter;
 use quorum_llm::{Client, ClientSettings, Endpoint, Timeouts, connect};
@@ -20,11 +20,13 @@ use quorum_model::plan::{Ceilings, Isolation, Plan, PlannedAgent, Protocol, Shar
 use quorum_model::scope::{Change, FileEntry, FileKind, Hunk, Scope, ScopeKind};
 use quorum_model::tier::{Tier, TierAssessment};
 use quorum_model::unit::{Unit, UnitKind};
+use quorum_plan::sop::Sop;
 use quorum_testkit::{Asked, Server, Turn};
 use serde_json::{Value, json};
 
 /// A change of added files with one marked line each, and how it is reviewed.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub(crate) struct Bench {
     pub(crate) files: usize,
     pub(crate) lines: usize,
@@ -32,6 +34,7 @@ pub(crate) struct Bench {
     pub(crate) shards: usize,
     pub(crate) waves: bool,
     pub(crate) complete: bool,
+    pub(crate) canary: bool,
     pub(crate) budget: u64,
     pub(crate) ceiling_tokens: u64,
     pub(crate) style: Style,
@@ -40,6 +43,10 @@ pub(crate) struct Bench {
     pub(crate) stop_after: Option<Duration>,
     /// A line that every file has beside its own.
     pub(crate) extra: Option<String>,
+    /// The text of a standing order with the name `errors`.
+    pub(crate) order: Option<String>,
+    /// What is told beside the code.
+    pub(crate) around: String,
 }
 
 impl Bench {
@@ -51,6 +58,7 @@ impl Bench {
             shards: 1,
             waves: false,
             complete: false,
+            canary: false,
             budget: 30_000,
             ceiling_tokens: 2_000_000,
             style: Style::Tools,
@@ -58,6 +66,8 @@ impl Bench {
             replay: false,
             stop_after: None,
             extra: None,
+            order: None,
+            around: String::new(),
         }
     }
 
@@ -106,7 +116,7 @@ impl Bench {
             .map(|(wave, units)| Shard {
                 wave: if self.waves { wave } else { 1 },
                 tokens: units.iter().map(|unit| unit.tokens).sum(),
-                sops: Vec::new(),
+                sops: self.order.iter().map(|_| "errors".to_owned()).collect(),
                 notes: Vec::new(),
                 units: units.to_vec(),
             })
@@ -160,6 +170,14 @@ impl Bench {
         }
     }
 
+    fn sops(&self) -> Vec<Sop> {
+        let parse = |text: &String| {
+            let text = format!("---\nseverity: error\n---\n{text}");
+            quorum_plan::sop::parse(".quorum/sops/errors.md", &text, |_| 1).expect("it parses")
+        };
+        self.order.iter().map(parse).collect()
+    }
+
     pub(crate) fn review(&self, server: &Server) -> Vec<AgentOutcome> {
         self.review_with(server, &Journaled::default())
     }
@@ -196,17 +214,20 @@ impl Bench {
             material: &Files { bench: self, paths },
             redactor: &Word,
             lookup: None,
-            sops: &[],
+            sops: &self.sops(),
+            briefing: self,
             builtin: &BTreeMap::new(),
             gates: &[],
             counter: Counter::new(Tokenizer::Chars4),
             thresholds: Thresholds::default(),
             limits: Limits::default(),
             complete: self.complete,
+            canary: self.canary,
             journal,
             observer: &Unobserved,
         };
         let (stop, cancel) = Cancel::new();
+        let panel = Panel::new(review, cancel);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.expect("it can be built");
         runtime.block_on(async {
@@ -221,10 +242,16 @@ impl Bench {
                 std::future::pending::<()>().await;
             };
             tokio::select! {
-                outcomes = run(review, cancel) => outcomes,
+                outcomes = panel.review() => outcomes,
                 () = stopping => unreachable!(),
             }
         })
+    }
+}
+
+impl Briefing for Bench {
+    fn around(&self, _agent: &str, _shard: &Shard) -> String {
+        self.around.clone()
     }
 }
 

@@ -14,6 +14,7 @@ fn settings() -> Settings {
         provider: BUILTIN.to_owned(),
         model: None,
         complete: false,
+        verify: false,
         time_pressure: false,
         tokenizer: "o200k".to_owned(),
         thresholds: Thresholds::default(),

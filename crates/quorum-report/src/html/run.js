@@ -95,7 +95,7 @@ function gatesBox() {
 
 function sopsBox() {
   if (!data.sops.length) return null;
-  const tone = { passed: "OK", violated: "VETO", not_applicable: "", not_reviewed: "ERROR" };
+  const tone = { passed: "OK", violated: "VETO", not_applicable: "", not_reviewed: "ERROR", not_checked: "" };
   return box("Standing orders", h("ul", {}, data.sops.map((sop) => h("li", {},
     h("span", { class: "pill", "data-agent": sop.status === "violated" && sop.severity !== "error" ? "WARN" : tone[sop.status] }, sop.status.replaceAll("_", " ")),
     " ", sop.name, sop.evidence ? h("div", { class: "muted" }, prose(sop.evidence)) : null))));

@@ -122,6 +122,10 @@ fn facts(report: &Report<'_>, finding: &Finding) -> String {
     if let Some(gate) = &finding.refuted_by {
         facts.push(format!("the gate {} passed, which speaks against it", prose(gate, 100)));
     }
+    if let Some(refutation) = &finding.refutation {
+        let by = prose(report.title(&refutation.by), 100);
+        facts.push(format!("refuted by {by}: {}", prose(&refutation.reason, 300)));
+    }
     if let Some(effort) = finding.effort {
         facts.push(format!("fix takes {}", text::effort(effort)));
     }

@@ -141,18 +141,27 @@ fn columns(page: &Page, result: &ReviewResult, names: usize) -> (Vec<(String, Al
     let each = (free / agents.len()).saturating_sub(3).max(4);
     let mut head = vec![("File".to_owned(), Align::Left)];
     for agent in agents {
-        let title = if agent.title.is_empty() { &agent.name } else { &agent.title };
-        head.push((short(title, each), Align::Center));
+        let heading = heading(&agent.name);
+        let most = if text::width(&heading) <= each { each } else { each.min(4) };
+        head.push((text::line(&heading, most, ""), Align::Center));
     }
     let taken: usize = head[1..].iter().map(|(name, _)| text::width(name).max(4) + 3).sum();
     (head, page.width.saturating_sub(taken + 4).max(8))
 }
 
-/// A title in at most `most` columns: whole, else its last word, else four letters of that.
-fn short(title: &str, most: usize) -> String {
-    let last = title.split_whitespace().next_back().unwrap_or(title);
-    let fits = [title, last].into_iter().find(|title| text::width(title) <= most);
-    text::line(fits.unwrap_or(last), if fits.is_some() { most } else { most.min(4) }, "")
+/// What a reviewer is called above its column: the last word of its name, in the short form that
+/// people use where there is one.
+fn heading(agent: &str) -> String {
+    let name = agent.strip_suffix("-reviewer").unwrap_or(agent);
+    match name.rsplit('-').next().unwrap_or(name) {
+        "vulnerability" => "Vuln".to_owned(),
+        "documentation" => "Docs".to_owned(),
+        "typescript" => "TS/JS".to_owned(),
+        last => {
+            let mut letters = last.chars();
+            letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+        }
+    }
 }
 
 fn cell(page: &Page, state: CoverageState) -> Cell {

@@ -164,6 +164,9 @@ fn who(finding: &Finding) -> String {
     for (verb, agents) in reactions.into_iter().filter(|(_, agents)| !agents.is_empty()) {
         parts.push(format!("{verb} by {}", agents.join(", ")));
     }
+    if let Some(refutation) = &finding.refutation {
+        parts.push(format!("refuted by {}: {}", refutation.by, refutation.reason));
+    }
     parts.push(format!("confidence {:.2}", finding.confidence));
     let positions = &finding.positions;
     if positions.iter().any(|position| position.severity != finding.severity) {

@@ -3,7 +3,7 @@
 use anstyle::Style;
 use quorum_model::gate::{GateLevel, GateResult, GateStatus};
 use quorum_model::report::CutoffReason;
-use quorum_model::result::{AgentExecution, ReviewResult};
+use quorum_model::result::{AgentExecution, ReviewResult, SopStatus};
 use quorum_model::verdict::{AgentVerdict, Verdict};
 
 use super::table::{self, Align, Cell};
@@ -88,6 +88,7 @@ fn why(agent: &AgentExecution) -> &'static str {
         Some(CutoffReason::Timeout) => "ran out of time",
         Some(CutoffReason::Interrupt) => "was interrupted",
         Some(CutoffReason::Error) => "was cut off by an error",
+        Some(CutoffReason::Canary) => "missed a planted defect",
         None => "was not shown everything",
     }
 }
@@ -141,6 +142,7 @@ pub(super) fn write_footer(page: &mut Page, result: &ReviewResult, full_report: 
     for gate in &result.gates {
         write_gate(page, gate);
     }
+    sops(page, result);
     let rejected: u64 = result.rejected.values().sum();
     if rejected > 0 {
         let reasons: Vec<String> =
@@ -194,3 +196,21 @@ fn write_gate(page: &mut Page, gate: &GateResult) {
 const GATE_PLACES: usize = 10;
 /// Lines of its output that are shown where it names no place.
 const GATE_LINES: usize = 20;
+/// How many standing orders are kept, and which are not; evidence is among the reasons and the notes.
+fn sops(page: &mut Page, result: &ReviewResult) {
+    let kept = result.sops.iter().filter(|sop| sop.status == SopStatus::Passed).count();
+    let others = result.sops.iter().filter_map(|sop| {
+        let how = match sop.status {
+            SopStatus::Violated => "violated",
+            SopStatus::NotReviewed => "not reviewed",
+            SopStatus::NotChecked => "not checked",
+            SopStatus::Passed | SopStatus::NotApplicable => return None,
+        };
+        Some(format!("{} {how}", sop.sop))
+    });
+    let all: Vec<String> =
+        (kept > 0).then(|| format!("{kept} kept")).into_iter().chain(others).collect();
+    if !all.is_empty() {
+        page.paragraph("SOPs: ", &all.join(", "), REASON_LINES);
+    }
+}

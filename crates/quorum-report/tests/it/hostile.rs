@@ -1,6 +1,6 @@
 //! Findings that say what an attacker would like to be taken for more than text.
 
-use quorum_model::finding::{Finding, FindingState, Replacement, TraceStep};
+use quorum_model::finding::{Finding, FindingState, Refutation, Replacement, TraceStep};
 use quorum_model::severity::Severity;
 
 use crate::sample::minimal;
@@ -66,6 +66,11 @@ pub(crate) fn finding(n: u64, text: &str) -> Finding {
         user_impact: Some(text.to_owned()),
         confirmed_by: vec![short.clone()],
         disputed_by: vec![short.clone()],
+        refutation: Some(Refutation {
+            by: short.clone(),
+            reason: text.to_owned(),
+            evidence: text.to_owned(),
+        }),
         same_place: vec![short.clone()],
         replacement: Some(Replacement { start_line: 0, end_line: n, text: text.to_owned() }),
         ..minimal()

@@ -115,8 +115,7 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
                     .is_some_and(|path| path.contains("Builder") || path.contains("Buffer"));
             if text_like {
                 let taint = Taint::worse(receiver.taint.as_ref(), value.any_taint().as_ref());
-                let result =
-                    Value { constant: None, prefix: receiver.prefix.clone(), taint, ..receiver };
+                let result = Value { constant: None, settled: false, taint, ..receiver };
                 return Some(Effect { result: Some(result.clone()), receiver: Some(result) });
             }
             if name == "insert" && second.is_some()
@@ -204,4 +203,5 @@ fn push(list: &mut Value, value: Value) {
     items.known.insert(Key::Int(at), value);
     list.items = Some(Rc::new(items));
     list.constant = None;
+    list.settled = false;
 }

@@ -10,7 +10,7 @@ use super::exec::element;
 use super::ir::{Call, Expr, ExprKind, Function, Span};
 use super::machine::{Machine, origin};
 use super::sink::text_of;
-use super::value::{ALL_HARMS, Closure, NUMBER, Taint, Value};
+use super::value::{ALL_HARMS, Closure, NUMBER, Taint, Value, harm};
 
 /// What a call is given.
 #[derive(Debug)]
@@ -344,8 +344,15 @@ impl<'a> Machine<'a> {
         span: Span,
     ) -> Value {
         let path = callee.path.as_deref().unwrap_or("?");
-        if let Some(taint) = self.source_at(&format!("{path}()"), span) {
-            return Value::tainted(Some(taint));
+        // `ParseInt(64)` is a call whose last argument is 64.
+        let last = given.args.last().and_then(|(_, value)| value.printed()).unwrap_or_default();
+        let source = self
+            .source_at(&format!("{path}()"), span)
+            .or_else(|| self.source_at(&format!("{path}({last})"), span));
+        if let Some(taint) = source {
+            let number = taint.clean | harm("narrow") == ALL_HARMS;
+            let path = number.then(|| Rc::from(NUMBER));
+            return Value { path, ..Value::tainted(Some(taint)) };
         }
         let from_args = given.args.iter().fold(None, |worst, (_, value)| {
             Taint::worse(Option::as_ref(&worst), value.any_taint().as_ref())
@@ -358,7 +365,7 @@ impl<'a> Machine<'a> {
             return Value::tainted(taint.map(|taint| taint.cleaned(harms)));
         }
         let lower = name.to_ascii_lowercase();
-        if gives_no_text(&lower) {
+        if !call.new && gives_no_text(&lower) {
             return Value::at(NUMBER);
         }
         if let Some(taint) = &callee.taint {
@@ -381,7 +388,8 @@ impl<'a> Machine<'a> {
             return Value::at(NUMBER);
         }
         let Some(taint) = from_args else { return Value::default() };
-        if cleans_by_name(&lower) {
+        // What stands in a file is not what its name says.
+        if cleans_by_name(&lower) || (lower.contains("read") && lower.contains("file")) {
             return Value::default();
         }
         if call.new || self.tables.models.passes.first(path).is_some() || passes_by_name(&lower) {

@@ -57,13 +57,20 @@ impl Machine<'_> {
             }
             Stmt::If(condition, yes, no) => self.branch(condition, yes, no),
             Stmt::Loop { condition, body, step, first } => {
-                self.turn(condition.as_ref(), body, step, *first)
+                self.with_exits(|machine| machine.turn(condition.as_ref(), body, step, *first))
             }
-            Stmt::ForEach { target, keyed, over, body } => self.each(target, *keyed, over, body),
-            Stmt::Switch { subject, cases } => self.switch(subject.as_ref(), cases),
+            Stmt::ForEach { target, keyed, over, body } => {
+                self.with_exits(|machine| machine.each(target, *keyed, over, body))
+            }
+            Stmt::Switch { subject, cases } => {
+                self.with_exits(|machine| machine.switch(subject.as_ref(), cases))
+            }
             Stmt::Return(value) => {
-                let value = value.as_ref().map(|value| self.eval(value)).unwrap_or_default();
-                self.returned.push(value);
+                let mut known = value.as_ref().map(|value| self.eval(value)).unwrap_or_default();
+                if let (Some(taint), Some(value)) = (&known.taint, value) {
+                    known.taint = Some(taint.step(value.span, "returned"));
+                }
+                self.returned.push(known);
                 Flow::Leave
             }
             Stmt::Throw(value) => {
@@ -72,12 +79,34 @@ impl Machine<'_> {
                 }
                 Flow::Leave
             }
-            Stmt::Break => Flow::Break,
-            Stmt::Continue => Flow::Continue,
+            Stmt::Break => {
+                self.leave_early();
+                Flow::Break
+            }
+            Stmt::Continue => {
+                self.leave_early();
+                Flow::Continue
+            }
             Stmt::Block(block) => self.exec_block(block),
             Stmt::Try { body, handlers, last } => self.attempt(body, handlers, last),
             Stmt::Function(_) => Flow::Next,
         }
+    }
+
+    /// Keeps what is known where a turn of a loop or a case ends before its last statement.
+    fn leave_early(&mut self) {
+        let now = Rc::clone(&self.scope);
+        self.exits = Some(self.exits.take().map_or(now, |known| join_scopes(&known, &self.scope)));
+    }
+
+    /// Runs a loop or a switch; what is known after it may come from any of its ends.
+    fn with_exits(&mut self, run: impl FnOnce(&mut Self) -> Flow) -> Flow {
+        let outer = self.exits.take();
+        let flow = run(self);
+        if let Some(exits) = std::mem::replace(&mut self.exits, outer) {
+            self.scope = join_scopes(&self.scope, &exits);
+        }
+        flow
     }
 
     /// `panic`, `exit` and their like.
@@ -410,6 +439,7 @@ impl Machine<'_> {
 /// Puts a value under a key; without one, anything in the container may be it.
 pub(super) fn insert(container: &mut Value, key: Option<Key>, value: Value) {
     container.constant = None;
+    container.settled = false;
     let Some(key) = key else {
         container.taint = Taint::worse(container.taint.as_ref(), value.any_taint().as_ref());
         return;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::ir::{Call, Const, Expr, ExprKind, Op};
 use super::machine::Machine;
-use super::value::{ALL_HARMS, Harms, Value, harms};
+use super::value::{ALL_HARMS, Harms, Value, harm, harms};
 
 impl Machine<'_> {
     /// Takes a condition for true or false.
@@ -23,7 +23,13 @@ impl Machine<'_> {
             ExprKind::Binary(op @ (Op::Eq | Op::Ne), left, right) => {
                 self.assume_equal(left, right, (*op == Op::Eq) == holds);
             }
-            ExprKind::Binary(op @ (Op::Gt | Op::Ge | Op::Lt), left, right) => {
+            ExprKind::Binary(op @ (Op::Gt | Op::Ge | Op::Lt | Op::Le), left, right) => {
+                // Whoever compares a number with a bound knows how large it can be.
+                for side in [left, right] {
+                    if is_place(side) {
+                        self.clean_name(side, harm("narrow"));
+                    }
+                }
                 // `x.indexOf("..") >= 0`
                 let found = matches!(op, Op::Gt | Op::Ge) == holds;
                 if let ExprKind::Call(call) = &left.kind
@@ -220,18 +226,20 @@ impl Machine<'_> {
     /// Marks the variable at the root of an expression as harmless.
     pub(super) fn clean_name(&mut self, expr: &Expr, harms: Harms) {
         let Some(name) = root(expr) else { return };
-        let mut value = self.lookup(&name);
-        if value.any_taint().is_none() {
-            return;
-        }
         if let ExprKind::Field(object, field) = &expr.kind
-            && let ExprKind::Name(_) = &object.kind
+            && is_place(expr)
         {
             // Only this field was tested.
             let mut own = self.eval(expr);
-            own.taint = own.taint.map(|taint| taint.cleaned(harms));
-            let key = Some(super::value::Key::Text(Rc::clone(field)));
-            self.store(object, key, own, expr.span);
+            if own.taint.is_some() {
+                own.taint = own.taint.map(|taint| taint.cleaned(harms));
+                let key = Some(super::value::Key::Text(Rc::clone(field)));
+                self.store(object, key, own, expr.span);
+            }
+            return;
+        }
+        let mut value = self.lookup(&name);
+        if value.any_taint().is_none() {
             return;
         }
         value.taint = value.taint.map(|taint| taint.cleaned(harms));

@@ -28,6 +28,8 @@ pub(super) struct Machine<'a> {
     pub(super) globals: Rc<Scope>,
     pub(super) scope: Rc<Scope>,
     pub(super) returned: Vec<Value>,
+    /// What is known where the loop or switch that is running was left early.
+    pub(super) exits: Option<Rc<Scope>>,
     pub(super) stack: Vec<Rc<Function>>,
     /// What the value that is being computed is going to be called.
     pub(super) wanted: Option<Rc<str>>,
@@ -66,6 +68,7 @@ impl<'a> Machine<'a> {
             globals: Rc::default(),
             scope: Rc::default(),
             returned: Vec::new(),
+            exits: None,
             stack: Vec::new(),
             wanted: None,
             loops: 0,

@@ -262,7 +262,7 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
 
 /// Whether a value is known as a whole.
 fn is_known(value: &Value) -> bool {
-    value.constant.is_some()
+    value.is_spelt_out()
         || value.items.as_ref().is_some_and(|items| {
             value.taint.is_none() && !items.known.is_empty() && items.known.values().all(is_known)
         })

@@ -11,6 +11,10 @@ use crate::rule::RuleSet;
 use crate::source::{LineSet, ParsedFile, SourceFile};
 
 fn findings(lang: Lang, code: &str) -> Vec<RuleFinding> {
+    findings_of(lang, code, "sql-injection")
+}
+
+fn findings_of(lang: Lang, code: &str, rule: &str) -> Vec<RuleFinding> {
     let entry = FileEntry {
         path: Arc::from("src/app"),
         old_path: None,
@@ -30,7 +34,7 @@ fn findings(lang: Lang, code: &str) -> Vec<RuleFinding> {
         removed: LineSet::default(),
     };
     let (mut found, _) = examine(RuleSet::embedded(), &ParsedFile::new(source));
-    found.retain(|finding| finding.rule == "sql-injection" && finding.confidence >= 0.5);
+    found.retain(|finding| finding.rule == rule && finding.confidence >= 0.5);
     found
 }
 
@@ -188,4 +192,25 @@ fn scripts_and_go_carry_too() {
               json.NewDecoder(r.Body).Decode(&q)\n\ts.run(q.Name)\n}\n\
               func (s *s) run(name string) {\n\ts.db.Query(\"SELECT \" + name)\n}\n";
     assert_eq!(findings(Lang::Go, go).len(), 1);
+}
+
+#[test]
+fn what_is_known_where_a_loop_is_left_is_known_after_it() {
+    assert!(java(
+        "for (String c : param.split(\"-\")) { if (c.equals(\"a\")) { bar = param; break; } }"
+    ));
+    assert!(!java(
+        "for (String c : param.split(\"-\")) { if (c.equals(\"a\")) { bar = \"x\"; break; } }"
+    ));
+    assert!(python("for c in param:\n    if c == 'a':\n        bar = param\n        break"));
+    assert!(python(
+        "while True:\n    bar = param\n    if len(bar) > 3:\n        continue\n    bar = ''"
+    ));
+}
+
+#[test]
+fn constants_of_several_ways_are_constants() {
+    let code = "import os\ndef f(x):\n    c = 'sh'\n    if x:\n        c = 'bash'\n    os.system(c + ' -v')\n";
+    let source = findings_of(Lang::Python, code, "dynamic-command");
+    assert!(source.is_empty(), "{source:?}");
 }

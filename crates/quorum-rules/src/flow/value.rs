@@ -38,6 +38,7 @@ const HARMS: &[&str] = &[
     "email",
     "disclosure",
     "csv",
+    "narrow",
 ];
 
 /// The bit of a harm; names that are not in the list share the last one.
@@ -62,6 +63,8 @@ pub(super) const NUMBER: &str = "number";
 pub(super) struct Value {
     /// The value itself.
     pub(super) constant: Option<Const>,
+    /// Whether it is one of several constants, depending on the way that led here.
+    pub(super) settled: bool,
     /// The text with which it starts, where only that is known.
     pub(super) prefix: Option<Rc<str>>,
     /// That it comes from outside.
@@ -231,6 +234,11 @@ impl Value {
         })
     }
 
+    /// Whether the code itself spells it out, once or once for each way.
+    pub(super) fn is_spelt_out(&self) -> bool {
+        self.constant.is_some() || (self.settled && self.taint.is_none())
+    }
+
     /// Whether it is constant, or at least nothing that anybody could choose: a number, or a name
     /// that is spelt like a constant.
     pub(super) fn is_plain(&self) -> bool {
@@ -238,8 +246,9 @@ impl Value {
             let last = path.rsplit('.').next().unwrap_or(path);
             last.len() > 1 && !last.contains(|c: char| c.is_lowercase() || c == '(')
         };
-        self.taint.is_none()
-            && (self.constant.is_some()
+        let harmless = |taint: &Rc<Taint>| taint.clean | harm("narrow") == ALL_HARMS;
+        self.taint.as_ref().is_none_or(harmless)
+            && (self.is_spelt_out()
                 || self.path.as_deref().is_some_and(|path| path == NUMBER || shouted(path)))
     }
 
@@ -268,6 +277,7 @@ impl Value {
             Taint::worse(self.any_taint().as_ref(), other.any_taint().as_ref())
         };
         Self {
+            settled: constant.is_none() && self.is_spelt_out() && other.is_spelt_out(),
             prefix: if self.prefix == other.prefix { self.prefix.clone() } else { None },
             path: match (&self.path, &other.path) {
                 (Some(a), Some(b)) if a != b => None,

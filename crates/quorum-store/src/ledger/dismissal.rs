@@ -8,6 +8,7 @@ use std::{fs, io};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use quorum_model::finding::Finding;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
@@ -42,6 +43,20 @@ pub struct Dismissal {
 }
 
 impl Dismissal {
+    /// A person sets `finding` aside.
+    pub fn of(finding: &Finding, reason: String, author: String, expires: Option<String>) -> Self {
+        let title = finding.issue.lines().next().and_then(|line| line.split(". ").next());
+        Self {
+            fingerprint: finding.fingerprint.clone(),
+            reason,
+            author,
+            expires,
+            file: Some(finding.file.clone()),
+            title: title.map(str::to_owned),
+            refuted: false,
+        }
+    }
+
     /// Whether it still holds. One whose day cannot be read does not: what was to end must not go on
     /// for a slip of the pen.
     pub fn holds(&self, now: Timestamp) -> bool {

@@ -15,6 +15,15 @@ pub(crate) struct ResultArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
+/// What is told while a review goes on.
+#[derive(Args, Debug)]
+pub(crate) struct LiveArgs {
+    /// Tell what happens as it happens, one JSON object a line; schemas/event.json. Without a file on
+    /// standard output, in place of the report
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    pub(crate) events: Option<PathBuf>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ResultFormat {
     /// A page for this terminal

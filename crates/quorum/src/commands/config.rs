@@ -6,14 +6,15 @@ use std::io::Write as _;
 use std::path::Path;
 
 use quorum_config::{FILE_NAME, Loaded, template::TEMPLATE};
+use quorum_index::Counter;
 use quorum_model::schema;
 use quorum_plan::models::Registry;
 use quorum_plan::roster::Roster;
-use quorum_plan::sop;
 use quorum_scope::ignored::IgnoreRules;
 use quorum_scope::repository::Repository;
 use quorum_scope::request::PolicySource;
 
+use super::sops;
 use crate::cli::{Cli, ConfigAction, ConfigArgs, Format};
 use crate::failure::Failure;
 use crate::policy::Policy;
@@ -89,10 +90,8 @@ pub(super) fn validate(policy: &Policy<'_>) -> Result<String, Failure> {
     let registry = Registry::load(&loaded.config)?;
     registry.check_provider(&loaded.config.provider)?;
     IgnoreRules::new(&policy.ignore_rules()?, &loaded.config.scope.ignore)?;
-    let sops = policy.markdown("sops")?;
-    for file in &sops {
-        sop::parse(&file.path, &file.text, |_| 0)?;
-    }
+    let sops = sops::read(policy, Counter::new(loaded.config.tokenizer))?;
+    sops::refuse_bad_checks(&sops, policy)?;
     let has_file = if policy.config()?.is_some() { FILE_NAME } else { "no quorum.toml" };
     Ok(format!(
         "The configuration is valid: {has_file}, {} agents ({} of the team's own), {} SOPs.\n",

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use quorum_model::finding::Finding;
+use quorum_scope::repository::Repository;
 use quorum_scope::request::PolicySource;
 use quorum_store::Run;
 use quorum_store::ledger::Ledger;
@@ -43,20 +44,12 @@ pub(super) fn run(cli: &Cli, arguments: &DismissArgs) -> Result<u8, Failure> {
         let run = Run::find(&kept.root, &arguments.run.run)?;
         return Err(show::nothing(&run, name));
     };
-    let dismissal = Dismissal {
-        fingerprint: finding.fingerprint.clone(),
-        reason: arguments.reason.clone().unwrap_or_default(),
-        author: arguments.author.clone().unwrap_or_else(|| author(&kept)),
-        expires: arguments.expires.as_deref().map(last_day).transpose()?,
-        file: Some(finding.file.clone()),
-        title: finding
-            .issue
-            .lines()
-            .next()
-            .and_then(|line| line.split(". ").next())
-            .map(str::to_owned),
-        refuted: false,
-    };
+    let dismissal = Dismissal::of(
+        &finding,
+        arguments.reason.clone().unwrap_or_default(),
+        arguments.author.clone().unwrap_or_else(|| author(&kept)),
+        arguments.expires.as_deref().map(last_day).transpose()?,
+    );
     if arguments.shared {
         dismissal::share(&kept.root, &dismissal)?;
         output::text(&format!("{} is set aside in {FILE}; commit it\n", finding.id), None)?;
@@ -70,14 +63,19 @@ pub(super) fn run(cli: &Cli, arguments: &DismissArgs) -> Result<u8, Failure> {
 /// The finding that is meant, where a run has it.
 fn named(kept: &Kept, arguments: &DismissArgs, name: &str) -> Result<Option<Finding>, Failure> {
     match Run::find(&kept.root, &arguments.run.run) {
-        Ok(run) => show::finding(&run, name),
+        Ok(run) => Ok(run.finding(name)?),
         Err(_) if arguments.undo => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
 fn author(kept: &Kept) -> String {
-    let name = kept.repository.git().output(["config", "user.name"]).unwrap_or_default();
+    author_in(&kept.repository)
+}
+
+/// Who commits in a repository.
+pub(crate) fn author_in(repository: &Repository) -> String {
+    let name = repository.git().output(["config", "user.name"]).unwrap_or_default();
     let name = String::from_utf8_lossy(&name).trim().to_owned();
     if name.is_empty() { "unknown".to_owned() } else { name }
 }

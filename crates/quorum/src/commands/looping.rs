@@ -10,13 +10,13 @@ use quorum_model::result::ReviewResult;
 use quorum_scope::checkout;
 use quorum_scope::repository::Repository;
 
-use super::review::{self, Came, Work};
+use super::review::{self, How, Performed, Work};
 use crate::cli::{Cli, Format, LoopArgs, ScopeArgs};
 use crate::commands::plan;
 use crate::failure::Failure;
 use crate::gather::Purpose;
 use crate::record::Recorder;
-use crate::{gates, models, output, render, workspace};
+use crate::{gates, models, output, progress, render, workspace};
 use judge::Task;
 
 const FEEDBACK: &str = "feedback.md";
@@ -89,11 +89,12 @@ fn reviewed(
     // Whoever lets a command loose on the repository has said that its work may run.
     // What was there before the first round can be broken too.
     let gates = gates::prepare(&made.workspace)?.whole();
-    let recorder = Recorder::start(&made.workspace, &made.plan)?;
+    let recorder = Recorder::start(&made.workspace, &made.plan, None)?;
     let work = Work { cli, made: &made, engines: &engines, gates: Some(&gates) };
-    match review::review(&work, &recorder, &arguments.run)? {
-        Came::Decided(result) => Ok(Some((result, recorder))),
-        Came::Interrupted(_) => Ok(None),
+    let how = How { bar: progress::files(made.files.len(), cli.quiet), stop: &|| false };
+    match review::perform(&work, &recorder, &arguments.run, &how)? {
+        Performed::Decided(result) => Ok(Some((result, recorder))),
+        Performed::Stopped(_) => Ok(None),
     }
 }
 

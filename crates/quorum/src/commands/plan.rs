@@ -6,6 +6,7 @@ use quorum_model::plan::Plan;
 use quorum_plan::{Input, sop};
 use quorum_scope::files::{self, RawFile};
 
+use super::sops;
 use crate::cli::{Cli, Format, PlanArgs, RunArgs, ScopeArgs};
 use crate::failure::Failure;
 use crate::gather::Purpose;
@@ -33,6 +34,7 @@ pub(super) fn run(cli: &Cli, arguments: &PlanArgs) -> Result<u8, Failure> {
 }
 
 /// A plan with what it was made from.
+#[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) plan: Plan,
     pub(crate) workspace: Workspace,
@@ -41,7 +43,7 @@ pub(crate) struct Made {
 }
 
 /// Makes the plan that `plan` prints and `review` follows.
-pub(super) fn make(
+pub(crate) fn make(
     cli: &Cli,
     scope: &ScopeArgs,
     run: &RunArgs,
@@ -70,16 +72,13 @@ pub(super) fn make(
     Ok(Made { plan, workspace, files: gathered.raw })
 }
 
-/// The team's SOPs, with their tokens.
+/// The team's SOPs that reviewers of code are shown, with their tokens.
 pub(crate) fn sops(workspace: &Workspace) -> Result<Vec<sop::Sop>, Failure> {
-    let files = workspace.policy().markdown("sops")?;
-    if files.is_empty() {
-        return Ok(Vec::new());
-    }
-    let counter = Counter::new(workspace.loaded.config.tokenizer);
-    let count = |text: &str| counter.count(text.as_bytes());
-    let sops = files.iter().map(|file| sop::parse(&file.path, &file.text, count));
-    Ok(sops.collect::<Result<_, _>>()?)
+    let policy = workspace.policy();
+    let mut sops = sops::read(&policy, Counter::new(workspace.loaded.config.tokenizer))?;
+    sops.retain(sop::Sop::is_for_code);
+    sops::refuse_bad_checks(&sops, &policy)?;
+    Ok(sops)
 }
 
 /// Says which files are planned by name alone because they cannot be read.

@@ -10,7 +10,7 @@ use crate::cli::{Cli, ReplayArgs};
 use crate::decided_by::DecidedBy;
 use crate::failure::Failure;
 use crate::kept::Kept;
-use crate::reports;
+use crate::{history, reports};
 
 /// Decides a recorded run again. Nothing is reviewed and nothing is written.
 pub(super) fn run(cli: &Cli, arguments: &ReplayArgs) -> Result<u8, Failure> {
@@ -29,15 +29,10 @@ pub(super) fn run(cli: &Cli, arguments: &ReplayArgs) -> Result<u8, Failure> {
     let policy = decided_by.policy(plan.protocol, ignored(arguments, recorded.as_ref()))?;
     let outcomes = found.outcomes()?;
     let gates = recorded.as_ref().map(|result| result.gates.clone()).unwrap_or_default();
-    let input = Input {
-        run: found.id(),
-        plan: &plan,
-        agents: &decided_by.agents,
-        outcomes: &outcomes,
-        gates: &gates,
-        policy,
-    };
-    let result = decide(&input)?;
+    let result = history::settle_again(&found, &outcomes, &|outcomes| {
+        let (run, agents, policy) = (found.id(), &decided_by.agents, policy.clone());
+        Ok(decide(&Input { run, plan: &plan, agents, outcomes, gates: &gates, policy })?)
+    })?;
     let report = reports::report(&result, &plan, Some(&kept.repository), Some(&found));
     review::print(&report, &arguments.output)
 }

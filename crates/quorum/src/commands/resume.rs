@@ -2,15 +2,21 @@
 
 use quorum_store::Run;
 
+use super::review::Asked;
 use super::{plan, review};
-use crate::cli::{Cli, ResultArgs};
+use crate::cli::{Cli, LiveArgs, ResultArgs};
 use crate::failure::Failure;
 use crate::gather::Purpose;
 use crate::kept::Kept;
 use crate::record::Recorder;
 use crate::{models, reports, request};
 
-pub(super) fn run(cli: &Cli, name: &str, output: &ResultArgs) -> Result<u8, Failure> {
+pub(super) fn run(
+    cli: &Cli,
+    name: &str,
+    output: &ResultArgs,
+    live: &LiveArgs,
+) -> Result<u8, Failure> {
     let kept = Kept::open(cli)?;
     let found = Run::find(&kept.root, name)?;
     if let Some(result) = found.result()? {
@@ -32,5 +38,6 @@ pub(super) fn run(cli: &Cli, name: &str, output: &ResultArgs) -> Result<u8, Fail
         None => review::gates(&made.workspace, &arguments.run)?,
     };
     let work = review::Work { cli: &asked, made: &made, engines: &engines, gates: gates.as_ref() };
-    review::go_on(&work, &recorder, (&arguments.run, output))
+    let rest = Asked { run: &arguments.run, output, live };
+    review::go_on(&work, &recorder, &rest)
 }

@@ -1,43 +1,55 @@
 //! `quorum review`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use quorum_consensus::{Input, Policy, decide, messages};
+use indicatif::ProgressBar;
+use jiff::Timestamp;
+use quorum_consensus::{Input, Policy, blocking, decide, messages};
+use quorum_dispatch::llm::Said;
 use quorum_dispatch::{BUILTIN, Reviewed, react};
 use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
-use quorum_report::{Report, markdown, terminal};
+use quorum_model::verdict::Verdict;
+use quorum_report::{Report, count, markdown, terminal};
+use quorum_store::offers::{OfferState, Offers};
 
-use crate::cli::{Cli, ResultArgs, ReviewArgs, RunArgs};
+use crate::cli::{Cli, LiveArgs, ResultArgs, ReviewArgs, RunArgs};
 use crate::commands::plan::{self, Made};
 use crate::decided_by::DecidedBy;
 use crate::failure::Failure;
 use crate::gates::{self, Prepared, Watcher};
 use crate::gather::Purpose;
-use crate::models::{self, Engines};
+use crate::models::{self, Engines, Table};
 use crate::record::{Recorder, UNRECORDED};
+use crate::request::Request;
 use crate::workspace::Workspace;
-use crate::{embedded, history, output, progress, reports};
+use crate::{embedded, history, live, output, progress, reports};
 
 pub(super) fn run(cli: &Cli, arguments: &ReviewArgs) -> Result<u8, Failure> {
-    refuse_unknown(&arguments.run)?;
     let made = plan::make(cli, &arguments.scope, &arguments.run, Purpose::Review)?;
     let engines = models::engines(&made.plan, &made.workspace)?;
+    if arguments.run.verify && engines.is_empty() {
+        return Err(Failure::new("a second look needs a model, and none is set")
+            .with_hint("name one with `--provider`, or leave `--verify` out"));
+    }
     let gates = gates(&made.workspace, &arguments.run)?;
-    let recorder = Recorder::start(&made.workspace, &made.plan)?;
+    let request = Request::of_process();
+    let recorder = Recorder::start(&made.workspace, &made.plan, request.as_ref())?;
+    let ReviewArgs { run, output, live, .. } = arguments;
     let work = Work { cli, made: &made, engines: &engines, gates: gates.as_ref() };
-    go_on(&work, &recorder, (&arguments.run, &arguments.output))
+    go_on(&work, &recorder, &Asked { run, output, live })
 }
 
 /// What a review works with.
-pub(super) struct Work<'a> {
-    pub(super) cli: &'a Cli,
-    pub(super) made: &'a Made,
-    pub(super) engines: &'a Engines,
+pub(crate) struct Work<'a> {
+    pub(crate) cli: &'a Cli,
+    pub(crate) made: &'a Made,
+    pub(crate) engines: &'a Engines,
     /// The checks that come first, where they are asked for.
-    pub(super) gates: Option<&'a Prepared>,
+    pub(crate) gates: Option<&'a Prepared>,
 }
 
 /// The gates that the user asks for; refused where they need the user's word and do not have it.
@@ -57,92 +69,167 @@ pub(super) fn gates(
     gates::prepare(workspace).map(Some)
 }
 
-/// What is asked for and cannot be done is not passed over: a verdict would seem to rest on it.
-fn refuse_unknown(arguments: &RunArgs) -> Result<(), Failure> {
-    if arguments.verify {
-        return Err(Failure::new("this version cannot do what `--verify` asks for")
-            .with_hint("leave `--verify` out"));
+/// What the command line says about a review beside its scope.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) run: &'a RunArgs,
+    pub(super) output: &'a ResultArgs,
+    pub(super) live: &'a LiveArgs,
+}
+
+impl Asked<'_> {
+    /// Starts to tell what happens, where that is wanted.
+    fn follow(&self, recorder: &Recorder, plan: &Plan) -> Result<(), Failure> {
+        match (&self.live.events, recorder.run()) {
+            (Some(to), Some(run)) => live::follow(run, plan, to),
+            (Some(_), None) => {
+                output::notice("there are no events of a run that is not kept");
+                Ok(())
+            }
+            (None, _) => Ok(()),
+        }
     }
-    Ok(())
+
+    /// Prints a report, unless events have standard output for themselves; returns the exit code.
+    fn print(&self, report: &Report<'_>) -> Result<u8, Failure> {
+        let to_events = self.live.events.as_deref() == Some(Path::new(live::STANDARD_OUTPUT));
+        if to_events && self.output.output.is_none() {
+            return Ok(report.result.exit_code);
+        }
+        print(report, self.output)
+    }
 }
 
 /// Does what is left to do of a run, and prints its result.
 pub(super) fn go_on(
     work: &Work<'_>,
     recorder: &Recorder,
-    (arguments, output): (&RunArgs, &ResultArgs),
+    asked: &Asked<'_>,
 ) -> Result<u8, Failure> {
     let Made { plan, workspace, .. } = work.made;
-    let result = match review(work, recorder, arguments)? {
-        Came::Decided(result) => result,
-        Came::Interrupted(outcomes) => {
-            return interrupted(work.made, recorder, &outcomes, arguments, output);
+    asked.follow(recorder, plan)?;
+    let how = How { bar: progress::files(work.made.files.len(), work.cli.quiet), stop: &|| false };
+    match perform(work, recorder, asked.run, &how)? {
+        Performed::Stopped(outcomes) => interrupted(work.made, recorder, &outcomes, asked),
+        Performed::Decided(result) => {
+            let (repository, run) = (workspace.repository.as_ref(), recorder.kept());
+            asked.print(&reports::report(&result, plan, repository, run.as_ref()))
         }
-    };
-    let run = recorder.kept();
-    let report = reports::report(&result, plan, workspace.repository.as_ref(), run.as_ref());
-    print(&report, output)
+    }
+}
+
+/// How a review is watched and stopped.
+pub(crate) struct How<'a> {
+    pub(crate) bar: ProgressBar,
+    pub(crate) stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// What came of a run.
-pub(super) enum Came {
-    /// It was decided, and is on disk.
+pub(crate) enum Performed {
     Decided(Box<ReviewResult>),
-    /// The user stopped it, when this much was there.
-    Interrupted(Vec<AgentOutcome>),
+    /// It was stopped; what agents had returned by then.
+    Stopped(Vec<AgentOutcome>),
 }
 
-/// Does what is left to do of a run: gates first, then reviewers, where the gates let them.
-pub(super) fn review(
+/// Does what is left to do of a run and decides it: gates first, then reviewers, where the gates let
+/// them.
+pub(crate) fn perform(
     work: &Work<'_>,
     recorder: &Recorder,
     arguments: &RunArgs,
-) -> Result<Came, Failure> {
-    let Work { cli, made, engines, gates } = work;
+    how: &How<'_>,
+) -> Result<Performed, Failure> {
+    let Work { cli, made, engines, gates } = *work;
     let Made { plan, workspace, files } = made;
     if let (Some(gates), None) = (gates, recorder.gates()) {
         let watcher = Watcher { quiet: cli.quiet, run: recorder.run() };
         recorder.gated(gates.run(workspace, &plan.scope, &watcher)?)?;
     }
     if recorder.gates().is_some_and(|report| !report.passed) {
-        let outcomes = recorder.finished(Vec::new())?;
-        return decided(recorder, plan, workspace, &outcomes, arguments);
+        let result = end(recorder, plan, workspace, Vec::new(), arguments)?;
+        return Ok(Performed::Decided(Box::new(result)));
     }
-    let bar = progress::files(files.len(), cli.quiet);
+    let bar = &how.bar;
     bar.set_message("Reviewing");
-    let left = recorder.left_of(plan);
+    let asked = plan.protocol.requirements();
+    let together = asked.exchange || asked.ballot || workspace.loaded.config.verify;
+    let left = recorder.left_of(plan, together);
+    recorder.begun(left.agents.iter().filter(|agent| agent.engine == BUILTIN))?;
     let (by_rules, beside) = if left.agents.is_empty() {
         (Reviewed::default(), BTreeMap::new())
     } else {
-        embedded::review_all(recorder.id(), &left, files, workspace, &bar)?
+        embedded::review_all(recorder.id(), &left, files, workspace, bar)?
     };
     bar.finish_and_clear();
     let mut outcomes = by_rules.outcomes;
-    if left.agents.iter().any(|agent| agent.engine != BUILTIN) {
-        let reviewed = models::review(cli, &left, made, engines, recorder, &beside)?;
-        outcomes.extend(reviewed.outcomes);
-        if reviewed.interrupted {
-            return Ok(Came::Interrupted(outcomes));
-        }
+    recorder.found(&outcomes)?;
+    if (how.stop)() {
+        return Ok(Performed::Stopped(outcomes));
     }
-    confer(recorder.id(), plan, workspace, &mut outcomes, &by_rules.hints)?;
-    let outcomes = recorder.finished(outcomes)?;
-    decided(recorder, plan, workspace, &outcomes, arguments)
+    let hints = &by_rules.hints;
+    if left.agents.iter().any(|agent| agent.engine != BUILTIN) {
+        let with = (engines, &beside, how.stop);
+        let stopped = models::convene(cli, &left, made, recorder, with, |table| {
+            let mut reviewed = table.review();
+            for outcome in &mut reviewed {
+                // What a check found is violated, whatever a model says.
+                let violated = by_rules.violated.get(&outcome.agent);
+                outcome.sops.extend(violated.cloned().unwrap_or_default());
+            }
+            outcomes.extend(reviewed);
+            confer(recorder.id(), plan, workspace, &mut outcomes, hints, Some(table))?;
+            verify(recorder.id(), made, &mut outcomes, arguments, table)?;
+            Ok(table.is_interrupted())
+        })?;
+        if stopped {
+            return Ok(Performed::Stopped(outcomes));
+        }
+    } else {
+        confer(recorder.id(), plan, workspace, &mut outcomes, hints, None)?;
+    }
+    let result = end(recorder, plan, workspace, outcomes, arguments)?;
+    Ok(Performed::Decided(Box::new(result)))
 }
 
-/// Decides a run and writes its full report beside it.
-fn decided(
+/// Decides a run from what its agents returned, and writes it out with its report.
+pub(crate) fn end(
     recorder: &Recorder,
     plan: &Plan,
     workspace: &Workspace,
-    outcomes: &[AgentOutcome],
+    outcomes: Vec<AgentOutcome>,
     arguments: &RunArgs,
-) -> Result<Came, Failure> {
-    let result = settle(recorder, plan, workspace, outcomes, arguments)?;
+) -> Result<ReviewResult, Failure> {
+    let outcomes = recorder.finished(outcomes)?;
+    let result = settle(recorder, plan, workspace, &outcomes, arguments)?;
+    offer_conventions(recorder, &result, &outcomes)?;
     let run = recorder.kept();
     let report = reports::report(&result, plan, workspace.repository.as_ref(), run.as_ref());
     recorder.keep(FULL_REPORT, &markdown::render(&report))?;
-    Ok(Came::Decided(Box::new(result)))
+    Ok(result)
+}
+
+/// Offers what reviewers saw the code follow as conventions, where the code was approved.
+fn offer_conventions(
+    recorder: &Recorder,
+    result: &ReviewResult,
+    outcomes: &[AgentOutcome],
+) -> Result<(), Failure> {
+    let Some(root) = recorder.root() else { return Ok(()) };
+    let seen = || outcomes.iter().filter(|outcome| !outcome.patterns.is_empty());
+    if result.verdict != Verdict::Approved || seen().next().is_none() {
+        return Ok(());
+    }
+    let mut offers = Offers::open(root)?;
+    for outcome in seen() {
+        offers.offer(recorder.id(), &outcome.agent, &outcome.patterns, Timestamp::now())?;
+    }
+    let waiting = offers.list()?;
+    let waiting = waiting.iter().filter(|offer| offer.state == OfferState::Offered).count();
+    if waiting > 0 {
+        let what = count(waiting, "convention is", "conventions are");
+        output::notice(&format!("{what} offered; see `quorum conventions list`"));
+    }
+    Ok(())
 }
 
 /// Prints what there is of a run that was stopped. Nothing is concluded from it on disk: it can go on.
@@ -150,13 +237,12 @@ fn interrupted(
     made: &Made,
     recorder: &Recorder,
     outcomes: &[AgentOutcome],
-    arguments: &RunArgs,
-    output: &ResultArgs,
+    asked: &Asked<'_>,
 ) -> Result<u8, Failure> {
     const INTERRUPTED: u8 = 130;
     let Made { plan, workspace, .. } = made;
-    let result = conclude(recorder, plan, workspace, outcomes, arguments)?;
-    print(&reports::report(&result, plan, workspace.repository.as_ref(), None), output)?;
+    let result = conclude(recorder, plan, workspace, outcomes, asked.run)?;
+    asked.print(&reports::report(&result, plan, workspace.repository.as_ref(), None))?;
     if recorder.run().is_some() {
         output::notice(&format!("interrupted; `quorum resume {}` goes on", recorder.id()));
     }
@@ -204,22 +290,24 @@ fn confer(
     workspace: &Workspace,
     outcomes: &mut [AgentOutcome],
     hints: &BTreeMap<String, Vec<AgentFinding>>,
+    table: Option<&Table<'_>>,
 ) -> Result<(), Failure> {
     let asked = plan.protocol.requirements();
-    if !asked.exchange && !asked.ballot {
+    if !asked.exchange && !asked.ballot || table.is_some_and(Table::is_interrupted) {
         return Ok(());
     }
     let agents = DecidedBy::of(workspace).agents;
     let policy = Policy { protocol: plan.protocol, ..Policy::default() };
     let input = Input { run, plan, agents: &agents, outcomes, gates: &[], policy };
     let mut reactions = Vec::new();
+    let mut told_to_models = BTreeMap::new();
     for outcome in &*outcomes {
-        // A model reacts in a call of its own.
+        let told = messages(&input, &outcome.agent)?;
         if outcome.engine != BUILTIN {
-            reactions.push(outcome.reactions.clone());
+            told_to_models.insert(outcome.agent.clone(), told);
+            reactions.push(Vec::new());
             continue;
         }
-        let told = messages(&input, &outcome.agent)?;
         let own = hints.get(&outcome.agent).map(Vec::as_slice).unwrap_or_default();
         let agent = agents.iter().find(|agent| agent.name == outcome.agent);
         reactions.push(agent.map(|agent| react(agent, &told, outcomes, own)).unwrap_or_default());
@@ -227,7 +315,39 @@ fn confer(
     for (outcome, reactions) in outcomes.iter_mut().zip(reactions) {
         outcome.reactions = reactions;
     }
+    if let Some(table) = table {
+        join(outcomes, table.confer(&told_to_models));
+    }
     Ok(())
+}
+
+/// Has what blocks the change looked at a second time, where the user wants that.
+fn verify(
+    run: &str,
+    made: &Made,
+    outcomes: &mut [AgentOutcome],
+    arguments: &RunArgs,
+    table: &Table<'_>,
+) -> Result<(), Failure> {
+    let Made { plan, workspace, .. } = made;
+    if !workspace.loaded.config.verify || table.is_interrupted() {
+        return Ok(());
+    }
+    let decided_by = DecidedBy::of(workspace);
+    let policy = decided_by.policy(plan.protocol, arguments.ignore_vetos.clone())?;
+    let input = Input { run, plan, agents: &decided_by.agents, outcomes, gates: &[], policy };
+    let findings = blocking(&input)?;
+    join(outcomes, table.verify(&findings));
+    Ok(())
+}
+
+/// Adds what agents said later to what they returned.
+fn join(outcomes: &mut [AgentOutcome], said: Vec<Said>) {
+    for said in said {
+        if let Some(outcome) = outcomes.iter_mut().find(|outcome| outcome.agent == said.agent) {
+            said.join(outcome);
+        }
+    }
 }
 
 /// The verdict, from what the agents returned.

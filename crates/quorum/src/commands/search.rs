@@ -14,6 +14,19 @@ const USUAL_LIMIT: usize = 10;
 const USUAL_MATCHES: usize = 50;
 
 pub(super) fn run(cli: &Cli, arguments: &SearchArgs) -> Result<u8, Failure> {
+    let results = results(cli, arguments)?;
+    let file = arguments.output.output.as_deref();
+    match arguments.output.format {
+        Format::Json => output::json(&results, file)?,
+        Format::Terminal => {
+            output::text(&render::search::page(&arguments.query.join(" "), &results), file)?;
+        }
+    }
+    Ok(0)
+}
+
+/// What is found.
+pub(crate) fn results(cli: &Cli, arguments: &SearchArgs) -> Result<SearchResults, Failure> {
     let query = arguments.query.join(" ");
     if query.trim().is_empty() {
         return Err(Failure::new("the query is empty").with_hint("name words, or an identifier"));
@@ -28,17 +41,11 @@ pub(super) fn run(cli: &Cli, arguments: &SearchArgs) -> Result<u8, Failure> {
         budget: arguments.budget,
         counter: place.counter(),
     };
-    let results = if arguments.exact || arguments.regex {
-        matching(&place, &query, arguments, &how)?
+    if arguments.exact || arguments.regex {
+        matching(&place, &query, arguments, &how)
     } else {
-        ranked(&place, &query, arguments, &how)?
-    };
-    let file = arguments.output.output.as_deref();
-    match arguments.output.format {
-        Format::Json => output::json(&results, file)?,
-        Format::Terminal => output::text(&render::search::page(&query, &results), file)?,
+        ranked(&place, &query, arguments, &how)
     }
-    Ok(0)
 }
 
 fn matching(

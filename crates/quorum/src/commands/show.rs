@@ -1,7 +1,6 @@
 //! `quorum show`.
 
 use quorum_index::Counter;
-use quorum_model::finding::Finding;
 use quorum_scope::request::PolicySource;
 use quorum_store::{Run, RunSummary, page};
 use serde_json::json;
@@ -11,9 +10,6 @@ use crate::failure::Failure;
 use crate::kept::Kept;
 use crate::policy::Policy;
 use crate::{output, render, workspace};
-
-/// The shortest part of a fingerprint that is taken for one.
-const FINGERPRINT: usize = 6;
 
 pub(super) fn run(cli: &Cli, arguments: &ShowArgs) -> Result<u8, Failure> {
     let kept = Kept::open(cli)?;
@@ -29,7 +25,7 @@ pub(super) fn run(cli: &Cli, arguments: &ShowArgs) -> Result<u8, Failure> {
         }
         let text = run.page(&agent)?.unwrap_or_default();
         if arguments.index { page::head(&text).to_owned() } else { text }
-    } else if let Some(finding) = finding(&run, &arguments.name)? {
+    } else if let Some(finding) = run.finding(&arguments.name)? {
         if as_json {
             output::json(&finding, file)?;
             return Ok(0);
@@ -59,28 +55,6 @@ fn agent(run: &RunSummary, name: &str) -> Result<Option<String>, Failure> {
     let full = format!("{name}-reviewer");
     let meant = verdicts.into_iter().find(|verdict| verdict.agent == name || verdict.agent == full);
     Ok(meant.map(|verdict| verdict.agent))
-}
-
-/// The finding that is meant, by its id or the beginning of its fingerprint.
-pub(super) fn finding(run: &RunSummary, name: &str) -> Result<Option<Finding>, Failure> {
-    let Some(result) = run.result()? else { return Ok(None) };
-    let all = || result.findings.iter().chain(&result.not_agreed).chain(&result.history);
-    if let Some(found) = all().find(|finding| finding.id.eq_ignore_ascii_case(name)) {
-        return Ok(Some(found.clone()));
-    }
-    if name.len() < FINGERPRINT {
-        return Ok(None);
-    }
-    let matching: Vec<&Finding> =
-        all().filter(|finding| finding.fingerprint.starts_with(name)).collect();
-    match matching.as_slice() {
-        [] => Ok(None),
-        [one] => Ok(Some((*one).clone())),
-        [one, two, ..] => {
-            let text = format!("`{name}` could be {} or {}", one.id, two.id);
-            Err(Failure::new(text).with_hint("give more of the fingerprint, or the id"))
-        }
-    }
 }
 
 /// What an agent reported and the review did not publish, by its id on the agent's page.

@@ -13,7 +13,7 @@ use quorum_scope::versions;
 use crate::commands::plan::Made;
 
 /// The files of a plan and everything around them.
-pub(super) struct Change<'a> {
+pub(crate) struct Change<'a> {
     made: &'a Made,
     numbers: HashMap<&'a str, usize>,
     contents: Contents,
@@ -21,7 +21,7 @@ pub(super) struct Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    pub(super) fn new(made: &'a Made) -> Self {
+    pub(crate) fn new(made: &'a Made) -> Self {
         let repository = made.workspace.repository.as_ref();
         let files = made.plan.scope.files.iter().enumerate();
         Self {
@@ -62,7 +62,7 @@ impl Material for Change<'_> {
 }
 
 /// What the embedded detectors call a secret.
-pub(super) struct Secrets;
+pub(crate) struct Secrets;
 
 impl Redactor for Secrets {
     fn secrets(&self, text: &str) -> Result<Vec<Range<usize>>, String> {

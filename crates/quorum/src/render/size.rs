@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use quorum_model::size::SizeReport;
 
-use super::style::{count, heading, number};
+use super::style::{count, dim, heading, number};
 
 /// As many files as are listed; the rest is counted.
 const MOST_FILES: usize = 20;
@@ -46,7 +46,10 @@ fn write(page: &mut String, report: &SizeReport) -> std::fmt::Result {
         let files = count(subtask.files.len(), "piece", "pieces");
         writeln!(page)?;
         let head = format!("Part {}: {} tokens, {files}", index + 1, number(subtask.tokens));
-        writeln!(page, "{}", heading(&head))?;
+        writeln!(page, "{} {}", heading(&head), dim(&subtask.reason))?;
+        if !subtask.sops.is_empty() {
+            writeln!(page, "  SOPs: {}", subtask.sops.join(", "))?;
+        }
         for file in subtask.files.iter().take(MOST_FILES) {
             let lines = format!("{}-{}", file.start_line, file.end_line);
             writeln!(page, "  {:>10}  {}:{lines}", number(file.tokens), file.path)?;

@@ -22,7 +22,7 @@ pub(crate) fn lines(header: &str, files: &[VerdictFile]) -> String {
     let mut page = format!("{header}\n");
     for file in files {
         // Writing to a string cannot fail.
-        _ = writeln!(page, "{} {}: {}", verdicts::name(file.status), file.agent, file.summary);
+        _ = writeln!(page, "{}", verdicts::line(file));
     }
     page
 }

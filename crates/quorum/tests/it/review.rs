@@ -180,3 +180,40 @@ fn what_cannot_be_done_is_not_passed_over() {
     let sandbox = Sandbox::new();
     assert!(sandbox.fails(&["review", "--verify"]).contains("--verify"));
 }
+
+#[test]
+fn events_tell_what_happens_in_order_and_name_findings_as_the_result_does() {
+    let sandbox = Sandbox::new();
+    sandbox.write("src/lib.rs", CONFLICT);
+    let output = sandbox.quorum(&["review", "--events"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let events: Vec<Value> = text(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("one object a line"))
+        .collect();
+    let kinds: Vec<&str> = events.iter().filter_map(|event| event["event"].as_str()).collect();
+    assert_eq!((kinds.first(), kinds.last()), (Some(&"run_started"), Some(&"decided")));
+    let place = |kind: &str| kinds.iter().position(|other| *other == kind);
+    assert!(place("agent_started") < place("finding"), "{kinds:?}");
+    assert!(place("finding") < place("agent_finished"), "{kinds:?}");
+    assert!((1..).zip(&events).all(|(number, event)| event["sequence"] == number));
+
+    let kept = sandbox.quorum(&["report", "--format", "json"]);
+    let result: Value = serde_json::from_slice(&kept.stdout).expect("a result");
+    let published = result["findings"].as_array().expect("a list").iter();
+    let published: Vec<&Value> = published.map(|finding| &finding["fingerprint"]).collect();
+    let told = events.iter().filter(|event| event["event"] == "finding");
+    let told: Vec<&Value> = told.map(|event| &event["fingerprint"]).collect();
+    assert!(!told.is_empty());
+    assert!(told.iter().all(|fingerprint| published.contains(fingerprint)), "{told:?}");
+}
+
+#[test]
+fn events_in_a_file_leave_standard_output_to_the_report() {
+    let sandbox = Sandbox::new();
+    sandbox.write("src/lib.rs", "/// One.\npub fn one() -> u32 {\n    1\n}\n");
+    let (code, result) = review(&sandbox, &["--events=events.jsonl"]);
+    assert_eq!((code, &result["verdict"]), (0, &Value::from("APPROVED")));
+    let events = std::fs::read_to_string(sandbox.root().join("events.jsonl")).expect("a file");
+    assert!(events.lines().last().is_some_and(|line| line.contains("\"decided\"")), "{events}");
+}

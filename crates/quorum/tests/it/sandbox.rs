@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -81,15 +81,12 @@ impl Sandbox {
     }
 
     /// Runs quorum with changes to its environment or input.
-    #[expect(clippy::disallowed_methods, reason = "the binary under test")]
     pub(crate) fn quorum_with(
         &self,
         arguments: &[&str],
         change: impl FnOnce(&mut Command),
     ) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_quorum"));
-        command.args(arguments);
-        self.surround(&mut command);
+        let mut command = self.command(arguments);
         change(&mut command);
         command.output().expect("quorum runs")
     }
@@ -109,16 +106,33 @@ impl Sandbox {
         command.output().expect("it runs")
     }
 
-    /// Runs quorum and kills it after a while, unless it ends before.
+    /// Quorum, ready to be started.
     #[expect(clippy::disallowed_methods, reason = "the binary under test")]
-    pub(crate) fn kill_quorum(&self, arguments: &[&str], after: std::time::Duration) {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_quorum"));
-        command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args(arguments);
         self.surround(&mut command);
+        command
+    }
+
+    /// Runs quorum and kills it after a while, unless it ends before.
+    pub(crate) fn kill_quorum(&self, arguments: &[&str], after: std::time::Duration) {
+        let mut command = self.command(arguments);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().expect("quorum runs");
         std::thread::sleep(after);
         child.kill().expect("it is ours");
         child.wait().expect("it ends");
+    }
+
+    /// Starts quorum with its input and output in the test's hands.
+    #[expect(clippy::disallowed_methods, reason = "the binary under test")]
+    pub(crate) fn spawn_quorum(&self, arguments: &[&str]) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_quorum"));
+        command.args(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.surround(&mut command);
+        command.spawn().expect("quorum runs")
     }
 
     fn surround(&self, command: &mut Command) {

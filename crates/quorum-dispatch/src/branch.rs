@@ -1,10 +1,16 @@
 //! Branches: isolated contexts with budgets that are really charged.
+//!
+//! A [`Forest`] holds the rules and no lock, so that it can be kept on disk between two calls of a
+//! coding agent; [`Branches`] is the same for tasks of one process.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 /// Where a branch stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BranchState {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BranchState {
     /// Made, and not yet at work.
     Created,
     /// At work.
@@ -20,8 +26,21 @@ pub(crate) enum BranchState {
 }
 
 impl BranchState {
-    fn is_final(self) -> bool {
+    /// Whether nothing comes after it.
+    pub fn is_final(self) -> bool {
         !matches!(self, Self::Created | Self::Active)
+    }
+
+    /// The spelling in documents.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Active => "active",
+            Self::Completed => "completed",
+            Self::Timeout => "timeout",
+            Self::Failed => "failed",
+            Self::Cut => "cut",
+        }
     }
 
     /// Whether a branch may go from here to `next`.
@@ -34,13 +53,14 @@ impl BranchState {
     }
 }
 
-/// A branch of a [`Branches`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BranchId(usize);
+/// A branch of a [`Forest`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BranchId(usize);
 
 /// Why something cannot be done with a branch.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum BranchError {
+pub enum BranchError {
     /// There is no such branch.
     #[error("there is no such branch")]
     Unknown,
@@ -51,7 +71,7 @@ pub(crate) enum BranchError {
     #[error("{0} branches may be at work at most")]
     TooMany(usize),
     /// It cannot go from where it is to there.
-    #[error("a branch that is {from:?} cannot become {to:?}")]
+    #[error("a branch that is {} cannot become {}", from.as_str(), to.as_str())]
     Transition {
         /// Where it is.
         from: BranchState,
@@ -73,56 +93,58 @@ pub(crate) enum BranchError {
 
 /// What branches must keep to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct BranchLimits {
+pub struct BranchLimits {
     /// How deeply they may be nested; the first has depth 1.
-    pub(crate) depth: usize,
+    pub depth: usize,
     /// How many may be at work.
-    pub(crate) active: usize,
+    pub active: usize,
 }
 
 /// Tokens of one branch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Account {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
     /// What it was given.
-    pub(crate) budget: u64,
+    pub budget: u64,
     /// What it was charged.
-    pub(crate) used: u64,
+    pub used: u64,
     /// What is set aside for calls under way.
-    pub(crate) reserved: u64,
+    #[serde(default)]
+    pub reserved: u64,
 }
 
-#[derive(Debug)]
-struct Node {
-    parent: Option<BranchId>,
-    depth: usize,
-    state: BranchState,
-    account: Account,
+/// One branch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Node {
+    /// The branch that it belongs to.
+    pub parent: Option<BranchId>,
+    /// How deeply it is nested; the first has depth 1.
+    pub depth: usize,
+    /// Where it stands.
+    pub state: BranchState,
+    /// Its tokens.
+    pub account: Account,
 }
 
-/// All branches of a run. What is done to one is done at once: no other task sees half of it.
-#[derive(Debug)]
-pub(crate) struct Branches {
-    limits: BranchLimits,
-    nodes: Mutex<Vec<Node>>,
+/// All branches of a run or a session, and the rules that they follow.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Forest {
+    nodes: Vec<Node>,
 }
 
-impl Branches {
-    pub(crate) fn new(limits: BranchLimits) -> Self {
-        Self { limits, nodes: Mutex::default() }
-    }
-
+impl Forest {
     /// Makes a branch under `parent`. Two branches with the same parent are siblings, and neither
     /// sees the other.
-    pub(crate) fn create(
-        &self,
+    pub fn create(
+        &mut self,
+        limits: BranchLimits,
         parent: Option<BranchId>,
         budget: u64,
     ) -> Result<BranchId, BranchError> {
-        let mut nodes = self.nodes();
         let depth = match parent {
             None => 1,
-            Some(BranchId(parent)) => {
-                let parent = nodes.get(parent).ok_or(BranchError::Unknown)?;
+            Some(parent) => {
+                let parent = self.node(parent).ok_or(BranchError::Unknown)?;
                 if parent.state.is_final() {
                     let (from, to) = (parent.state, BranchState::Active);
                     return Err(BranchError::Transition { from, to });
@@ -130,37 +152,55 @@ impl Branches {
                 parent.depth + 1
             }
         };
-        if depth > self.limits.depth {
-            return Err(BranchError::TooDeep(self.limits.depth));
+        if depth > limits.depth {
+            return Err(BranchError::TooDeep(limits.depth));
         }
         let account = Account { budget, ..Account::default() };
-        nodes.push(Node { parent, depth, state: BranchState::Created, account });
-        Ok(BranchId(nodes.len() - 1))
+        self.nodes.push(Node { parent, depth, state: BranchState::Created, account });
+        Ok(BranchId(self.nodes.len() - 1))
     }
 
     /// Takes a branch from where it is to `next`.
-    pub(crate) fn become_(&self, branch: BranchId, next: BranchState) -> Result<(), BranchError> {
-        let mut nodes = self.nodes();
-        let from = nodes.get(branch.0).ok_or(BranchError::Unknown)?.state;
+    pub fn become_(
+        &mut self,
+        limits: BranchLimits,
+        branch: BranchId,
+        next: BranchState,
+    ) -> Result<(), BranchError> {
+        let from = self.node(branch).ok_or(BranchError::Unknown)?.state;
         if !from.may_become(next) {
             return Err(BranchError::Transition { from, to: next });
         }
-        let open = |node: &Node| node.parent == Some(branch) && !node.state.is_final();
-        if next.is_final() && nodes.iter().any(open) {
+        if next.is_final() && self.open_children(branch).next().is_some() {
             return Err(BranchError::ActiveChildren);
         }
-        let at_work = nodes.iter().filter(|node| node.state == BranchState::Active).count();
-        if next == BranchState::Active && at_work >= self.limits.active {
-            return Err(BranchError::TooMany(self.limits.active));
+        let at_work = self.nodes.iter().filter(|node| node.state == BranchState::Active).count();
+        if next == BranchState::Active && at_work >= limits.active {
+            return Err(BranchError::TooMany(limits.active));
         }
-        nodes[branch.0].state = next;
+        self.nodes[branch.0].state = next;
         Ok(())
     }
 
+    /// Ends a branch; what is still open below it is cut first, the deepest before the others.
+    pub fn fold(&mut self, branch: BranchId, last: BranchState) -> Result<(), BranchError> {
+        let unlimited = BranchLimits { depth: usize::MAX, active: usize::MAX };
+        let children: Vec<BranchId> = self.open_children(branch).collect();
+        for child in children {
+            self.fold(child, BranchState::Cut)?;
+        }
+        self.become_(unlimited, branch, last)
+    }
+
+    fn open_children(&self, parent: BranchId) -> impl Iterator<Item = BranchId> {
+        let open =
+            move |(_, node): &(usize, &Node)| node.parent == Some(parent) && !node.state.is_final();
+        self.nodes.iter().enumerate().filter(open).map(|(index, _)| BranchId(index))
+    }
+
     /// Sets tokens aside for a call.
-    pub(crate) fn reserve(&self, branch: BranchId, wanted: u64) -> Result<(), BranchError> {
-        let mut nodes = self.nodes();
-        let node = nodes.get_mut(branch.0).ok_or(BranchError::Unknown)?;
+    pub fn reserve(&mut self, branch: BranchId, wanted: u64) -> Result<(), BranchError> {
+        let node = self.nodes.get_mut(branch.0).ok_or(BranchError::Unknown)?;
         let account = &mut node.account;
         let taken = account.used.saturating_add(account.reserved);
         let left = account.budget.saturating_sub(taken);
@@ -172,20 +212,61 @@ impl Branches {
     }
 
     /// Charges a call and gives back what was set aside for it.
-    pub(crate) fn settle(&self, branch: BranchId, reserved: u64, charged: u64) {
-        let mut nodes = self.nodes();
-        if let Some(node) = nodes.get_mut(branch.0) {
+    pub fn settle(&mut self, branch: BranchId, reserved: u64, charged: u64) {
+        if let Some(node) = self.nodes.get_mut(branch.0) {
             node.account.reserved = node.account.reserved.saturating_sub(reserved);
             node.account.used = node.account.used.saturating_add(charged);
         }
     }
 
-    pub(crate) fn account(&self, branch: BranchId) -> Account {
-        self.nodes().get(branch.0).map(|node| node.account).unwrap_or_default()
+    /// A branch, where there is one.
+    pub fn node(&self, branch: BranchId) -> Option<&Node> {
+        self.nodes.get(branch.0)
+    }
+}
+
+/// All branches of a run. What is done to one is done at once: no other task sees half of it.
+#[derive(Debug)]
+pub(crate) struct Branches {
+    limits: BranchLimits,
+    forest: Mutex<Forest>,
+}
+
+impl Branches {
+    pub(crate) fn new(limits: BranchLimits) -> Self {
+        Self { limits, forest: Mutex::default() }
     }
 
-    fn nodes(&self) -> MutexGuard<'_, Vec<Node>> {
-        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Makes a branch under `parent`.
+    pub(crate) fn create(
+        &self,
+        parent: Option<BranchId>,
+        budget: u64,
+    ) -> Result<BranchId, BranchError> {
+        self.forest().create(self.limits, parent, budget)
+    }
+
+    /// Takes a branch from where it is to `next`.
+    pub(crate) fn become_(&self, branch: BranchId, next: BranchState) -> Result<(), BranchError> {
+        self.forest().become_(self.limits, branch, next)
+    }
+
+    /// Sets tokens aside for a call.
+    pub(crate) fn reserve(&self, branch: BranchId, wanted: u64) -> Result<(), BranchError> {
+        self.forest().reserve(branch, wanted)
+    }
+
+    /// Charges a call and gives back what was set aside for it.
+    pub(crate) fn settle(&self, branch: BranchId, reserved: u64, charged: u64) {
+        self.forest().settle(branch, reserved, charged);
+    }
+
+    pub(crate) fn account(&self, branch: BranchId) -> Account {
+        self.forest().node(branch).map(|node| node.account).unwrap_or_default()
+    }
+
+    fn forest(&self) -> MutexGuard<'_, Forest> {
+        self.forest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -245,6 +326,25 @@ mod tests {
         branches.become_(child, BranchState::Cut).unwrap();
         branches.become_(parent, BranchState::Completed).unwrap();
         assert!(branches.create(Some(parent), 0).is_err());
+    }
+
+    #[test]
+    fn folding_cuts_what_is_open_below_and_leaves_siblings_alone() {
+        let limits = BranchLimits { depth: 3, active: 10 };
+        let mut forest = Forest::default();
+        let top = forest.create(limits, None, 0).unwrap();
+        let child = forest.create(limits, Some(top), 0).unwrap();
+        let below = forest.create(limits, Some(child), 0).unwrap();
+        let sibling = forest.create(limits, Some(top), 0).unwrap();
+        for branch in [top, child, below, sibling] {
+            forest.become_(limits, branch, BranchState::Active).unwrap();
+        }
+        forest.fold(child, BranchState::Completed).unwrap();
+        let state = |branch| forest.node(branch).unwrap().state;
+        assert_eq!(
+            [state(top), state(child), state(below), state(sibling)],
+            [BranchState::Active, BranchState::Completed, BranchState::Cut, BranchState::Active]
+        );
     }
 
     #[test]

@@ -1,0 +1,115 @@
+//! What a file declares, in few words.
+
+use std::fmt::Write as _;
+
+use quorum_model::context::ContextKind;
+use quorum_model::symbol::SymbolKind;
+use quorum_syntax::Limits;
+use quorum_syntax::outline::{Declaration, Reader, outline};
+
+use crate::assemble::{Candidate, Cut};
+
+/// Longer signatures are cut, in bytes.
+const LONGEST_SIGNATURE: usize = 160;
+
+/// A file whose declarations are of interest.
+#[derive(Clone, Copy, Debug)]
+pub struct Declaring<'a> {
+    /// The file.
+    pub path: &'a str,
+    /// Its text.
+    pub text: &'a str,
+    /// Its language by Linguist's name, where it is known.
+    pub language: Option<&'a str>,
+}
+
+/// The signatures of a file, for `reason`; absent where it declares nothing.
+pub fn signatures(file: Declaring<'_>, reason: &str) -> Option<Candidate> {
+    candidate(file, reason, ContextKind::Summary, |_| true)
+}
+
+/// The tests of a file, for `reason`; absent where it has none.
+pub fn tests(file: Declaring<'_>, reason: &str) -> Option<Candidate> {
+    candidate(file, reason, ContextKind::Test, |kind| kind.is_callable() || kind.is_type())
+}
+
+fn candidate(
+    file: Declaring<'_>,
+    reason: &str,
+    kind: ContextKind,
+    wanted: impl Fn(SymbolKind) -> bool,
+) -> Option<Candidate> {
+    let reader = match Reader::of(file.language, file.path) {
+        // Headings of prose and keys of settings are no signatures.
+        reader @ (Reader::Tree(_) | Reader::Sql) => reader,
+        _ => return None,
+    };
+    let found = outline(file.text.as_bytes(), reader, Limits::default()).ok()?;
+    let all = &found.declarations;
+    let mut text = String::new();
+    for declaration in all.iter().filter(|one| wanted(one.kind) && is_signature(one.kind)) {
+        // What stands in a function is its own affair.
+        if inside_function(declaration, all) {
+            continue;
+        }
+        let depth = depth(declaration, all);
+        let signature = &declaration.signature;
+        let cut = signature.floor_char_boundary(LONGEST_SIGNATURE);
+        let more = if cut < signature.len() { " …" } else { "" };
+        // Writing to a string cannot fail.
+        _ = writeln!(
+            text,
+            "{:>5} {}{}{more}",
+            declaration.line,
+            "  ".repeat(depth),
+            &signature[..cut]
+        );
+    }
+    if text.is_empty() {
+        return None;
+    }
+    let (source, reason) = (file.path.to_owned(), reason.to_owned());
+    Some(Candidate { kind, source, reason, text, cut: Cut::Lines })
+}
+
+fn is_signature(kind: SymbolKind) -> bool {
+    !matches!(kind, SymbolKind::Heading | SymbolKind::Key | SymbolKind::Block)
+}
+
+fn parents<'d>(
+    declaration: &'d Declaration,
+    all: &'d [Declaration],
+) -> impl Iterator<Item = &'d Declaration> {
+    let parent = |one: &&'d Declaration| one.parent.and_then(|index| all.get(index));
+    std::iter::successors(parent(&declaration), move |one| parent(one)).take(16)
+}
+
+fn depth(declaration: &Declaration, all: &[Declaration]) -> usize {
+    parents(declaration, all).count()
+}
+
+fn inside_function(declaration: &Declaration, all: &[Declaration]) -> bool {
+    parents(declaration, all).any(|parent| parent.kind.is_callable())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(path: &'static str, text: &'static str) -> Option<String> {
+        let file = Declaring { path, text, language: None };
+        signatures(file, "changed").map(|candidate| candidate.text)
+    }
+
+    #[test]
+    fn a_file_is_told_by_its_signatures() {
+        let text = "pub struct A {\n    x: u32,\n}\n\nimpl A {\n    pub fn f(&self) -> u32 {\n        fn inner() {}\n        1\n    }\n}\n";
+        let told = of("a.rs", text).expect("it declares something");
+        assert!(told.contains("    1 pub struct A"), "{told}");
+        assert!(told.contains("pub fn f(&self) -> u32"), "{told}");
+        assert!(!told.contains("inner"), "{told}");
+        assert_eq!(of("a.md", "# Heading\n"), None);
+        assert_eq!(of("a.toml", "[a]\nb = 1\n"), None);
+        assert_eq!(of("empty.rs", ""), None);
+    }
+}

@@ -1,0 +1,358 @@
+//! Reviews that a host's own agents carry out: begun, reported to, and decided here.
+//!
+//! Everything is in the run's directory: a brief for each part in `tasks/`, what was reported in
+//! `parts/`, accounts in `branches.json`. Nothing is kept in memory between two calls.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use quorum_dispatch::branch::BranchState;
+use quorum_dispatch::llm::delegate::{self, Closing, Part, Taken};
+use quorum_model::severity::Severity;
+use quorum_store::write_whole;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::arguments::SubmitFindings;
+use crate::branches::{Branch, NewBranch, Session, Shelf, Task};
+use crate::digest;
+use crate::error::{Code, ToolError};
+use crate::operations::{Begun, Metering, Operations};
+
+/// Parts that an answer names; the file beside the briefs names all.
+const MOST_NAMED: usize = 48;
+/// The most findings of one call.
+const MOST_FINDINGS: usize = 200;
+/// Where the briefs are, in a run's directory.
+const TASKS: &str = "tasks";
+/// Where reports are.
+const PARTS: &str = "parts";
+
+/// A part with what its agent may still correct.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Report {
+    part: Part,
+    /// Findings that were refused once, by what tells them apart.
+    #[serde(default)]
+    refused: BTreeMap<String, String>,
+}
+
+/// Writes the briefs of a review and makes a branch for each; returns what the host reads.
+pub(crate) fn begin(root: &Path, begun: &Begun, metering: Metering) -> Result<String, ToolError> {
+    let mut session = Session { session_id: begun.run.clone(), ..Session::default() };
+    for folder in [TASKS, PARTS] {
+        let folder = begun.directory.join(folder);
+        fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
+    }
+    let mut named = Vec::new();
+    for brief in &begun.briefs {
+        let mine = |other: &&delegate::Brief| other.agent == brief.agent;
+        let waves = begun.briefs.iter().filter(mine).map(|other| other.wave).max().unwrap_or(1);
+        let task = Task { agent: brief.agent.clone(), wave: brief.wave, waves, receipt: receipt() };
+        let receipt = task.receipt.clone();
+        let description = format!("{} of run {}", brief.agent, begun.run);
+        let new = NewBranch {
+            description: &description,
+            parent: None,
+            budget: brief.budget,
+            deadline: None,
+            task: Some(task),
+        };
+        let branch = session.create(new)?;
+        let (id, node) = (branch.id.clone(), branch.node);
+        session.forest.settle(node, 0, brief.tokens);
+        let closing = Closing { branch: &id, receipt: &receipt, thresholds: metering.thresholds };
+        let text = format!("{}\n\n{}\n", brief.text, delegate::closing(brief, closing));
+        let file = begun.directory.join(TASKS).join(format!("{id}.md"));
+        write_whole(&file, text.as_bytes())?;
+        let place = if waves > 1 { format!(" {}/{waves}", brief.wave) } else { String::new() };
+        named.push(format!("{id} {}{place}", brief.agent));
+    }
+    let all = named.join("\n") + "\n";
+    write_whole(&begun.directory.join(TASKS).join("README.md"), all.as_bytes())?;
+    Shelf::of_run(&begun.directory).change(|kept| {
+        *kept = session;
+        Ok(())
+    })?;
+    let tasks = shown(root, &begun.directory.join(TASKS));
+    Ok(instruction(begun, &named, &tasks))
+}
+
+fn instruction(begun: &Begun, named: &[String], tasks: &str) -> String {
+    let Begun { run, files, tier, unassigned, .. } = begun;
+    let mut text = format!(
+        "Run {run}: {files} files, tier {tier}, {} parts. For each line below start one sub-agent \
+         (its type is the agent's name, if you have it) and tell it only: \"Read {tasks}/BRANCH.md \
+         to its end and do what it says.\" with the line's branch. They report to Quorum; ask them \
+         for nothing. When all are back call review_finish with run \"{run}\".\n",
+        named.len()
+    );
+    if *unassigned > 0 {
+        // Writing to a string cannot fail.
+        _ = writeln!(text, "{unassigned} files are in no agent's domain.");
+    }
+    for line in named.iter().take(MOST_NAMED) {
+        _ = writeln!(text, "{line}");
+    }
+    if named.len() > MOST_NAMED {
+        _ = writeln!(text, "… {} more: {tasks}/README.md", named.len() - MOST_NAMED);
+    }
+    text
+}
+
+/// Takes findings of one part.
+pub(crate) fn submit(
+    operations: &dyn Operations,
+    root: &Path,
+    arguments: &SubmitFindings,
+) -> Result<Value, ToolError> {
+    if arguments.findings.len() > MOST_FINDINGS {
+        let text = format!("{MOST_FINDINGS} findings are taken at a time");
+        return Err(ToolError::new(Code::TooLarge, text).with_hint("submit them in several calls"));
+    }
+    let id = &arguments.branch_id;
+    let shelf = Shelf::of_branch(root, id)?;
+    let session = shelf.read()?;
+    let (branch, _) = session.working(id)?;
+    let task = branch.task.clone().ok_or_else(|| {
+        ToolError::new(Code::NotDelegated, format!("branch {id} is no part of a review"))
+            .with_hint("`branch_return` takes what such a branch found")
+    })?;
+    let taken = operations.take(
+        root,
+        &session.session_id,
+        (&task.agent, branch.told),
+        &arguments.findings,
+    )?;
+    let file = shelf.directory().join(PARTS).join(format!("{id}.json"));
+    // The session's lock also keeps two reports of one part apart.
+    shelf.change(|session| {
+        session.working(id)?;
+        let mut report = read(&file)?;
+        let (part, refused) = (&mut report.part, &mut report.refused);
+        part.agent.clone_from(&task.agent);
+        part.wave = task.wave;
+        part.calls += 1;
+        let read = arguments.receipt.as_deref().map(str::trim) == Some(task.receipt.as_str());
+        part.read |= read;
+        part.done |= arguments.done;
+        remark(part, arguments, &taken);
+        let answers = sort(part, refused, &arguments.findings, taken);
+        write(&file, &report)?;
+        let correctable = answers.iter().any(|answer| answer["correct"] == true);
+        if report.part.done && !correctable && report.part.read {
+            end(session, id)?;
+        }
+        Ok(answer(&report, answers, id, shelf.directory(), root))
+    })
+}
+
+/// What a call says beside its findings; counts include what the budget has no room for.
+fn remark(part: &mut Part, arguments: &SubmitFindings, taken: &[Taken]) {
+    let counted = |wanted: fn(Severity) -> bool| {
+        let held = |taken: &&Taken| matches!(taken, Taken::Counted(severity) if wanted(*severity));
+        taken.iter().filter(held).count() as u64
+    };
+    let medium = counted(|severity| severity == Severity::Medium) + arguments.skipped_medium;
+    let low = counted(|severity| severity != Severity::Medium) + arguments.skipped_low;
+    if medium + low > 0 || !arguments.sops.is_empty() {
+        part.remarks.push(json!({
+            "skipped_medium": medium, "skipped_low": low, "sops": arguments.sops,
+        }));
+    }
+}
+
+/// Sorts findings into the part, and says what became of those that are not taken.
+fn sort(
+    part: &mut Part,
+    refused: &mut BTreeMap<String, String>,
+    reported: &[Value],
+    taken: Vec<Taken>,
+) -> Vec<Value> {
+    let mut answers = Vec::new();
+    for (index, (value, taken)) in reported.iter().zip(taken).enumerate() {
+        let key = key(value);
+        match taken {
+            Taken::Recorded(finding) => {
+                refused.remove(&key);
+                if !part.findings.contains(&finding) {
+                    part.findings.push(*finding);
+                }
+            }
+            Taken::Counted(_) => answers.push(json!({
+                "finding": index, "counted": "only CRITICAL and HIGH are recorded now",
+            })),
+            Taken::Refused { reason, detail } => {
+                // The second refusal is the last.
+                let again = refused.remove(&key).is_some();
+                if again {
+                    *part.rejected.entry(reason.to_owned()).or_default() += 1;
+                } else {
+                    refused.insert(key, reason.to_owned());
+                }
+                answers.push(json!({
+                    "finding": index, "refused": reason, "detail": detail, "correct": !again,
+                }));
+            }
+        }
+    }
+    answers
+}
+
+/// What tells one finding from another when it comes again with another quote.
+fn key(value: &Value) -> String {
+    let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
+    let place = [text("file"), text("location"), text("issue")].join("\n");
+    blake3::hash(place.as_bytes()).to_hex()[..16].to_owned()
+}
+
+fn answer(report: &Report, answers: Vec<Value>, id: &str, directory: &Path, root: &Path) -> Value {
+    let mut answer = json!({ "recorded": report.part.findings.len(), "done": report.part.done });
+    if !answers.is_empty() {
+        answer["not_recorded"] = Value::Array(answers);
+    }
+    if !report.part.read {
+        let brief = directory.join(TASKS).join(format!("{id}.md"));
+        answer["unread"] = json!(format!(
+            "nothing counts as reviewed yet: give the `receipt` that ends {}",
+            shown(root, &brief)
+        ));
+    }
+    answer
+}
+
+/// Ends a branch that was returned; findings that came with it are a last report.
+fn end(session: &mut Session, id: &str) -> Result<(), ToolError> {
+    let (branch, _) = session.working(id)?;
+    let node = branch.node;
+    Ok(session.forest.fold(node, BranchState::Completed)?)
+}
+
+/// Decides a review from what its parts reported.
+pub(crate) fn finish(
+    operations: &dyn Operations,
+    root: &Path,
+    directory: &Path,
+    run: &str,
+) -> Result<String, ToolError> {
+    let shelf = Shelf::of_run(directory);
+    if !shelf.exists() {
+        let text = format!("run {run} was not begun with review_begin");
+        return Err(ToolError::new(Code::NotDelegated, text));
+    }
+    let session = shelf.read()?;
+    let mut parts = Vec::new();
+    for branch in &session.branches {
+        parts.extend(part(&session, branch, directory)?);
+    }
+    Ok(digest::of(&operations.finish(root, run, &parts)?))
+}
+
+/// What one branch gave; absent where it never reported.
+fn part(session: &Session, branch: &Branch, directory: &Path) -> Result<Option<Part>, ToolError> {
+    let file = directory.join(PARTS).join(format!("{}.json", branch.id));
+    let mut report = read(&file)?;
+    if report.part.calls == 0 {
+        return Ok(None);
+    }
+    for reason in report.refused.into_values() {
+        *report.part.rejected.entry(reason).or_default() += 1;
+    }
+    let account = session.node(branch)?.account;
+    report.part.budget = account.budget;
+    report.part.used = account.used;
+    report.part.mode = Some(branch.told);
+    Ok(Some(report.part))
+}
+
+/// How many parts of a review are back.
+pub(crate) fn standing(directory: &Path) -> Result<Option<(usize, usize)>, ToolError> {
+    let shelf = Shelf::of_run(directory);
+    if !shelf.exists() {
+        return Ok(None);
+    }
+    let session = shelf.read()?;
+    let done = |branch: &&Branch| {
+        let file = directory.join(PARTS).join(format!("{}.json", branch.id));
+        read(&file).is_ok_and(|report| report.part.done)
+    };
+    Ok(Some((session.branches.iter().filter(done).count(), session.branches.len())))
+}
+
+fn read(file: &Path) -> Result<Report, ToolError> {
+    let Ok(text) = fs::read(file) else { return Ok(Report::default()) };
+    serde_json::from_slice(&text).map_err(|cause| failed(file, &cause))
+}
+
+fn write(file: &Path, report: &Report) -> Result<(), ToolError> {
+    let text = serde_json::to_vec(report).map_err(|cause| failed(file, &cause))?;
+    Ok(write_whole(file, &text)?)
+}
+
+fn failed(path: &Path, cause: &dyn std::fmt::Display) -> ToolError {
+    ToolError::new(Code::Failed, format!("{}: {cause}", path.display()))
+}
+
+/// A path from the root, as agents open it.
+fn shown(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned()
+}
+
+/// Not guessed, and short enough to be copied.
+fn receipt() -> String {
+    uuid::Uuid::now_v7().simple().to_string()[20..].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused() -> Taken {
+        Taken::Refused { reason: "quote_not_found", detail: "copy it".to_owned() }
+    }
+
+    #[test]
+    fn a_refused_finding_may_be_corrected_once() {
+        let (mut part, mut pending) = (Part::default(), BTreeMap::new());
+        let value = json!({ "file": "a.rs", "issue": "i", "evidence": "x" });
+        let reported = std::slice::from_ref(&value);
+        let first = sort(&mut part, &mut pending, reported, vec![refused()]);
+        assert_eq!(first[0]["correct"], true);
+        assert!(part.rejected.is_empty());
+        let second = sort(&mut part, &mut pending, reported, vec![refused()]);
+        assert_eq!(second[0]["correct"], false);
+        assert_eq!(part.rejected["quote_not_found"], 1);
+        assert!(pending.is_empty());
+    }
+
+    #[test]
+    fn what_the_budget_has_no_room_for_is_counted() {
+        let mut part = Part::default();
+        let arguments: SubmitFindings = serde_json::from_value(json!({
+            "branch_id": "b", "findings": [], "skipped_low": 2,
+        }))
+        .unwrap();
+        let taken = [Taken::Counted(Severity::Medium), Taken::Counted(Severity::Low)];
+        remark(&mut part, &arguments, &taken);
+        assert_eq!(part.remarks[0]["skipped_medium"], 1);
+        assert_eq!(part.remarks[0]["skipped_low"], 3);
+    }
+
+    #[test]
+    fn instructions_for_many_parts_stay_short() {
+        let begun = Begun {
+            run: "r".to_owned(),
+            directory: "d".into(),
+            files: 400,
+            unassigned: 0,
+            tier: "COMPLEX".to_owned(),
+            briefs: Vec::new(),
+        };
+        let named: Vec<String> = (0..300).map(|n| format!("br_{n:08} go-reviewer")).collect();
+        let text = instruction(&begun, &named, "d/tasks");
+        assert!(text.lines().count() <= MOST_NAMED + 2, "{text}");
+        assert!(text.contains("252 more: d/tasks/README.md"), "{text}");
+    }
+}

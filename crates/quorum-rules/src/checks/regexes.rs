@@ -1,0 +1,195 @@
+//! Regular expressions: those that take exponential time, and those that let through more than
+//! they say.
+
+mod ambiguity;
+mod parse;
+mod shape;
+
+use quorum_model::severity::Severity;
+use quorum_syntax::{Lang, Node};
+
+use super::rule::CodeRule;
+use super::syntax::{field, parts, text, walk};
+use crate::finding::RuleFinding;
+use crate::source::ParsedFile;
+
+const BACKTRACKING: CodeRule = rule("regex-backtracking", Severity::Medium, 0.85);
+const HOST: CodeRule = rule("regex-host-dot", Severity::Medium, 0.7);
+const ANCHOR: CodeRule = rule("regex-half-anchored", Severity::Low, 0.65);
+
+const fn rule(id: &'static str, severity: Severity, confidence: f64) -> CodeRule {
+    CodeRule { id, agent: "security-reviewer", category: "injection", severity, confidence }
+}
+
+/// A regular expression in a file.
+struct Found<'t> {
+    node: Node<'t>,
+    pattern: String,
+    /// The function or method that takes it.
+    taker: &'t str,
+    /// Whether it has to match the whole text.
+    whole: bool,
+}
+
+/// Looks at one file.
+pub(crate) fn check(file: &ParsedFile, findings: &mut Vec<RuleFinding>) {
+    let (Some(lang), Some(tree)) = (file.lang, &file.tree) else { return };
+    let read: for<'t> fn(Node<'t>, &'t str) -> Option<Found<'t>> = match lang {
+        Lang::JavaScript | Lang::TypeScript | Lang::Tsx => in_script,
+        Lang::Python => in_python,
+        Lang::Java => in_java,
+        Lang::Go => in_go,
+        _ => return,
+    };
+    if super::is_foreign(file) || file.source.entry.has(quorum_model::scope::Flag::Test) {
+        return;
+    }
+    walk(tree.root_node(), |node| {
+        if let Some(found) = read(node, file.text()) {
+            judge(file, lang, &found, findings);
+        }
+        true
+    });
+}
+
+fn judge(file: &ParsedFile, lang: Lang, found: &Found<'_>, findings: &mut Vec<RuleFinding>) {
+    let mut report = |rule: &CodeRule, cwe: &str, issue: &str, fix: &str| {
+        let mut finding = rule.at(file, found.node, issue, fix);
+        finding.cwe = Some(cwe.to_owned());
+        findings.push(finding);
+    };
+    let expr = parse::parse(&found.pattern);
+    // Go's engine never backtracks.
+    if lang != Lang::Go
+        && expr.as_ref().is_some_and(|expr| ambiguity::is_exponential(expr, found.whole))
+    {
+        report(
+            &BACKTRACKING,
+            "CWE-1333",
+            "This expression can read the same text in exponentially many ways: a text of a few dozen characters that does not match keeps the processor busy for years.",
+            "Let the parts of the repeated group exclude each other, so that each text can be read in one way only, or limit the length of what is matched.",
+        );
+    }
+    if shape::host_with_open_dot(&found.pattern) {
+        report(
+            &HOST,
+            "CWE-20",
+            "The dot in this host name stands for any character, so the expression also matches hosts that somebody else can register.",
+            "Write `\\.` for a dot.",
+        );
+    }
+    let replaces = ["replace", "split", "sub"].iter().any(|word| found.taker.contains(word));
+    if !replaces && expr.as_ref().is_some_and(shape::is_half_anchored) {
+        report(
+            &ANCHOR,
+            "CWE-20",
+            "The anchor binds to one of the alternatives alone; the others match anywhere in the text.",
+            "Put the alternatives in a group: `^(?:a|b)$`.",
+        );
+    }
+}
+
+fn in_script<'t>(node: Node<'t>, source: &'t str) -> Option<Found<'t>> {
+    match node.kind() {
+        "regex" => {
+            let pattern = field(node, "pattern", source)?.to_owned();
+            let taker = node
+                .parent()
+                .filter(|parent| parent.kind() == "arguments")
+                .and_then(|arguments| field(arguments.parent()?, "function", source));
+            Some(Found { node, pattern, taker: taker.unwrap_or_default(), whole: false })
+        }
+        "new_expression" | "call_expression" => {
+            let taker = field(node, "constructor", source)
+                .or_else(|| field(node, "function", source))
+                .filter(|taker| *taker == "RegExp")?;
+            let first = first_argument(node).filter(|first| first.kind() == "string")?;
+            Some(Found { node: first, pattern: literal(first, source)?, taker, whole: false })
+        }
+        _ => None,
+    }
+}
+
+fn in_python<'t>(node: Node<'t>, source: &'t str) -> Option<Found<'t>> {
+    if node.kind() != "call" {
+        return None;
+    }
+    let taker = field(node, "function", source)?;
+    let (module, name) = taker.rsplit_once('.').unwrap_or(("", taker));
+    let takes = match module {
+        "re" | "regex" => matches!(
+            name,
+            "compile"
+                | "match"
+                | "search"
+                | "fullmatch"
+                | "findall"
+                | "finditer"
+                | "sub"
+                | "subn"
+                | "split"
+        ),
+        _ => matches!(name, "RegexValidator" | "re_path" | "RegexField"),
+    };
+    let first = first_argument(node).filter(|first| takes && first.kind() == "string")?;
+    Some(Found { node: first, pattern: literal(first, source)?, taker, whole: name == "fullmatch" })
+}
+
+fn in_java<'t>(node: Node<'t>, source: &'t str) -> Option<Found<'t>> {
+    if node.kind() != "method_invocation" {
+        return None;
+    }
+    let taker = field(node, "name", source)?;
+    let of_pattern =
+        field(node, "object", source).is_some_and(|object| object.ends_with("Pattern"));
+    let takes = match taker {
+        "compile" => of_pattern,
+        "matches" | "replaceAll" | "replaceFirst" | "split" => true,
+        _ => false,
+    };
+    let first = first_argument(node).filter(|first| takes && first.kind() == "string_literal")?;
+    Some(Found { node: first, pattern: literal(first, source)?, taker, whole: taker == "matches" })
+}
+
+fn in_go<'t>(node: Node<'t>, source: &'t str) -> Option<Found<'t>> {
+    if node.kind() != "call_expression" {
+        return None;
+    }
+    let taker = field(node, "function", source).filter(|taker| taker.starts_with("regexp."))?;
+    let first = first_argument(node).filter(|first| first.kind().ends_with("string_literal"))?;
+    Some(Found { node: first, pattern: literal(first, source)?, taker, whole: false })
+}
+
+fn first_argument(call: Node<'_>) -> Option<Node<'_>> {
+    parts(call.child_by_field_name("arguments")?).first().copied()
+}
+
+/// The value of a string that is spelt out.
+fn literal(node: Node<'_>, source: &str) -> Option<String> {
+    let spelt = text(node, source);
+    let open = spelt.find(['"', '\'', '`'])?;
+    let (prefix, rest) = spelt.split_at(open);
+    if prefix.contains(['f', 'F']) {
+        return None;
+    }
+    let quote = if rest.starts_with("\"\"\"") || rest.starts_with("'''") { 3 } else { 1 };
+    let inner = rest.get(quote..rest.len().checked_sub(quote)?)?;
+    if rest.starts_with('`') || prefix.contains(['r', 'R']) {
+        return Some(inner.to_owned());
+    }
+    let mut value = String::with_capacity(inner.len());
+    let mut chars = inner.chars();
+    while let Some(c) = chars.next() {
+        match (c, if c == '\\' { chars.next() } else { None }) {
+            ('\\', Some('n')) => value.push_str("\\n"),
+            ('\\', Some('t')) => value.push('\t'),
+            ('\\', Some(c @ ('\\' | '"' | '\'' | '/'))) => value.push(c),
+            ('\\', Some(c)) => {
+                value.push('\\');
+                value.push(c);
+            }
+            (c, _) => value.push(c),
+        }
+    }
+    Some(value)
+}

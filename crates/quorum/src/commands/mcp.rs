@@ -1,0 +1,93 @@
+//! `quorum mcp`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use quorum_mcp::{HttpSettings, Roots, Server, ToolError, serve_http, serve_stdio};
+use quorum_scope::repository::Repository;
+
+use crate::cli::{Cli, McpArgs};
+use crate::failure::Failure;
+use crate::serving::Program;
+use crate::{output, workspace};
+
+/// The variable that may hold the token.
+const TOKEN: &str = "MCP_SERVER_TOKEN";
+
+pub(super) fn run(cli: &Cli, arguments: &McpArgs) -> Result<u8, Failure> {
+    let server = Server::new(Arc::new(Program::default()), roots(cli, arguments)?);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::new(format!("no runtime: {error}")))?;
+    let served = match arguments.http {
+        None => runtime.block_on(serve_stdio(server)),
+        Some(address) => {
+            let (token, made) = token(arguments)?;
+            let settings = HttpSettings {
+                address,
+                token: token.clone(),
+                origins: arguments.allow_origin.clone(),
+            };
+            runtime.block_on(serve_http(server, settings, |address| {
+                output::notice(&format!("listening on http://{address}/mcp"));
+                if made {
+                    output::notice(&format!("token for this time: {token}"));
+                }
+            }))
+        }
+    };
+    // A review in the background is not waited for: its run can be resumed.
+    runtime.shutdown_background();
+    served.map(|()| 0).map_err(failure)
+}
+
+fn failure(error: ToolError) -> Failure {
+    let failure = Failure::new(error.message);
+    match error.hint {
+        Some(hint) => failure.with_hint(hint),
+        None => failure,
+    }
+}
+
+/// Folders that are named hold; else the repository that the server is started in, which a client
+/// on standard input may replace by its own roots, and one over HTTP may not.
+fn roots(cli: &Cli, arguments: &McpArgs) -> Result<Roots, Failure> {
+    let folder = workspace::folder(cli)?;
+    if !arguments.root.is_empty() {
+        let named: Vec<PathBuf> = arguments.root.iter().map(|root| folder.join(root)).collect();
+        if let Some(missing) = named.iter().find(|root| !root.is_dir()) {
+            return Err(Failure::new(format!("--root {}: it is not a folder", missing.display()))
+                .with_hint("name folders that exist"));
+        }
+        return Ok(Roots::fixed(&named));
+    }
+    let root = around(&folder).unwrap_or(folder);
+    Ok(if arguments.http.is_some() { Roots::fixed(&[root]) } else { Roots::usual(&root) })
+}
+
+fn around(folder: &Path) -> Option<PathBuf> {
+    Repository::discover(folder).ok()?.work_tree().map(Path::to_owned)
+}
+
+/// The token, and whether it was made just now.
+fn token(arguments: &McpArgs) -> Result<(String, bool), Failure> {
+    if let Some(file) = &arguments.token_file {
+        let text = fs::read_to_string(file)
+            .map_err(|error| Failure::new(format!("{}: {error}", file.display())))?;
+        return named(text.trim(), &file.display().to_string());
+    }
+    if let Ok(text) = std::env::var(TOKEN) {
+        return named(text.trim(), TOKEN);
+    }
+    let parts = [uuid::Uuid::now_v7(), uuid::Uuid::now_v7()];
+    Ok((parts.map(|part| part.simple().to_string()).concat(), true))
+}
+
+fn named(token: &str, place: &str) -> Result<(String, bool), Failure> {
+    const SHORTEST: usize = 16;
+    if token.len() < SHORTEST || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let text = format!("{place}: a token has {SHORTEST} visible characters or more");
+        return Err(Failure::new(text).with_hint("`openssl rand -hex 32` makes one"));
+    }
+    Ok((token.to_owned(), false))
+}
