@@ -217,13 +217,14 @@ pub fn distinct(conventions: Vec<Convention>) -> (Vec<Convention>, Vec<Unused>) 
             (Reach::Nothing(reason), _) => reason.clone(),
             _ if own.is_empty() => "it is empty".to_owned(),
             (_, Some(known)) => format!("the same as {}", known.path),
-            _ => match pointer(&convention) {
-                Some(target) => format!("it only points at {target}"),
-                None => {
+            _ => {
+                if let Some(target) = pointer(&convention) {
+                    format!("it only points at {target}")
+                } else {
                     kept.push(convention);
                     continue;
                 }
-            },
+            }
         };
         unused.push(Unused { path: convention.path, reason });
     }

@@ -39,10 +39,9 @@ fn candidate(
     kind: ContextKind,
     wanted: impl Fn(SymbolKind) -> bool,
 ) -> Option<Candidate> {
-    let reader = match Reader::of(file.language, file.path) {
-        // Headings of prose and keys of settings are no signatures.
-        reader @ (Reader::Tree(_) | Reader::Sql) => reader,
-        _ => return None,
+    // Headings of prose and keys of settings are no signatures.
+    let reader @ (Reader::Tree(_) | Reader::Sql) = Reader::of(file.language, file.path) else {
+        return None;
     };
     let found = outline(file.text.as_bytes(), reader, Limits::default()).ok()?;
     let all = &found.declarations;

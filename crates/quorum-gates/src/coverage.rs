@@ -69,7 +69,7 @@ fn json(text: &str) -> Option<f64> {
     places.iter().find_map(|place| report.pointer(place)?.as_f64())
 }
 
-/// Cobertura and JaCoCo.
+/// Cobertura and `JaCoCo`.
 fn xml(text: &str) -> Option<f64> {
     // JaCoCo names a definition of its form, which is not looked up.
     let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };

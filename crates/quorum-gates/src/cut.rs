@@ -1,5 +1,7 @@
 //! Making an output short without losing what it is about.
 
+use std::fmt::Write as _;
+
 /// `text` in at most `limit` tokens, as `count` counts them: all of it where it fits, else its first
 /// error with what follows, its beginning and its end. `first_error` is a line, from 0.
 ///
@@ -83,7 +85,7 @@ fn put_together(lines: &[&str], keep: &[bool]) -> String {
 
 fn mark(text: &mut String, gap: usize) {
     if gap > 0 {
-        text.push_str(&format!("[… {gap} lines left out …]\n"));
+        _ = writeln!(text, "[… {gap} lines left out …]");
     }
 }
 

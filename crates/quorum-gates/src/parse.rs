@@ -91,7 +91,7 @@ fn loud_line(lines: &[&str]) -> Option<usize> {
         LOUD.iter().any(|word| line.contains(word)) && !calm.iter().any(|word| line.contains(word))
     };
     let said = |line: &&str| !line.trim().is_empty();
-    lines.iter().position(|line| loud(line)).or_else(|| lines.iter().rposition(|line| said(&line)))
+    lines.iter().position(loud).or_else(|| lines.iter().rposition(said))
 }
 
 /// The lines of an output, and what was found in them.

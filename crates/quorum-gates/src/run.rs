@@ -64,12 +64,11 @@ pub fn run(gates: &Gates<'_>, observer: &dyn Observer) -> Result<GateReport, Gat
     let mut runner = Runner::new(gates);
     let mut results: Vec<GateResult> = Vec::new();
     for check in gates.checks {
-        let result = match runner.reason_not_to(check, &results)? {
-            Some(result) => result,
-            None => {
-                observer.started(check);
-                runner.check(check)?
-            }
+        let result = if let Some(result) = runner.reason_not_to(check, &results)? {
+            result
+        } else {
+            observer.started(check);
+            runner.check(check)?
         };
         observer.ended(&result);
         results.push(result);

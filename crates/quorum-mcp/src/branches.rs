@@ -30,6 +30,7 @@ const KEPT: jiff::SignedDuration = jiff::SignedDuration::from_hours(72);
 
 /// The branches of one session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "callers know it by this name")]
 pub(crate) struct Session {
     /// Its name: the run's id for a delegated review.
     pub(crate) session_id: String,
@@ -297,7 +298,7 @@ mod tests {
         Metering { counter, thresholds: Thresholds::default() }
     }
 
-    fn new<'a>(parent: Option<&'a str>, budget: u64) -> NewBranch<'a> {
+    fn new(parent: Option<&str>, budget: u64) -> NewBranch<'_> {
         NewBranch { description: "d", parent, budget, deadline: None, task: None }
     }
 

@@ -170,7 +170,7 @@ mod tests {
             (json!({ "query": "x", "limt": 3 }), "limt"),
             (json!({ "query": "x", "limit": -1 }), "-1"),
             (json!({ "query": "x", "content_mode": "all" }), "all"),
-            (json!([1]), "query"),
+            (json!([1]), "string"),
         ];
         for (arguments, word) in cases {
             let error = parse::<crate::arguments::SemanticSearch>(arguments).unwrap_err();

@@ -34,7 +34,9 @@ pub(crate) fn weigh(
     }
     let mut shown = Shown { tokens, mode: before, note: None };
     loop {
-        let mode = thresholds.mode(account.used.saturating_add(shown.tokens), account.budget);
+        let after = account.used.saturating_add(shown.tokens);
+        // A shorter note may lead back below the threshold that it tells of: the branch is told.
+        let mode = thresholds.mode(after, account.budget).max(shown.mode);
         if mode == Mode::Cut {
             let left = thresholds.force_return.floor_of(account.budget);
             let left = left.saturating_sub(account.used);

@@ -2,6 +2,7 @@
 
 use quorum_model::agent::Agent;
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
+use std::fmt::Write as _;
 
 use crate::error::{Code, ToolError};
 
@@ -67,7 +68,7 @@ pub(crate) fn get(
         for flag in ["agents", "protocol", "ignore_vetos"] {
             let value = text(flag);
             if !value.is_empty() {
-                typed.push_str(&format!(" --{} {value}", flag.replace('_', "-")));
+                _ = write!(typed, " --{} {value}", flag.replace('_', "-"));
             }
         }
     } else {
@@ -75,7 +76,7 @@ pub(crate) fn get(
             let name: String = name.chars().take(60).collect();
             ToolError::new(Code::NotFound, format!("there is no prompt `{name}`"))
         })?;
-        typed.push_str(&format!(" --agents {}", agent.short_name()));
+        _ = write!(typed, " --agents {}", agent.short_name());
     }
     let message = PromptMessage::new_text(Role::User, consensus_review(&typed));
     Ok(GetPromptResult::new(vec![message]))

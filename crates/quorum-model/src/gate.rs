@@ -74,7 +74,7 @@ pub struct GateCheck {
     /// pattern that begins with `!` takes files out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub triggers: Vec<String>,
-    /// Files that it writes about its tests or findings: JUnit or SARIF, as paths or globs.
+    /// Files that it writes about its tests or findings: `JUnit` or SARIF, as paths or globs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<String>,
     /// The least coverage, in percent, where it measures coverage.

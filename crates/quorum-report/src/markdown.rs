@@ -10,6 +10,7 @@ use quorum_model::finding::Finding;
 use quorum_model::gate::{GateLevel, GateResult, GateStatus};
 use quorum_model::result::{AgentExecution, SopStatus};
 use quorum_model::verdict::Verdict;
+use std::fmt::Write as _;
 
 use crate::report::{Report, worst_first};
 use crate::text;
@@ -153,7 +154,7 @@ fn gate_row(gate: &GateResult) -> String {
     let errors = gate.findings.iter().filter(|finding| finding.level == GateLevel::Error);
     for finding in errors.take(GATE_PLACES) {
         let place = escape::code(&format!("{}:{}", finding.file, finding.line), 300);
-        row.push_str(&format!("  - {place} {}\n", prose(&finding.message, 300)));
+        _ = writeln!(row, "  - {place} {}", prose(&finding.message, 300));
     }
     row
 }

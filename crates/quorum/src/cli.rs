@@ -495,7 +495,7 @@ pub(crate) struct LoopArgs {
     /// The command that does the work, as a shell reads it
     #[arg(long, value_name = "CMD", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) develop: String,
-    /// What is to be done: a text, or JSON with description, acceptance_criteria and files
+    /// What is to be done: a text, or JSON with description, `acceptance_criteria` and files
     #[arg(long, value_name = "FILE")]
     pub(crate) task: Option<PathBuf>,
     /// The most rounds

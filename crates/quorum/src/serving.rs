@@ -233,7 +233,7 @@ impl Operations for Program {
     }
 
     fn finish(&self, root: &Path, run: &str, parts: &[Part]) -> Result<ReviewResult, ToolError> {
-        self.delegated.finish(root, run, parts)
+        delegated::Delegated::finish(root, run, parts)
     }
 
     fn agents(&self, root: &Path) -> Result<Vec<Agent>, ToolError> {

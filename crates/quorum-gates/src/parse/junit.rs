@@ -1,4 +1,4 @@
-//! JUnit's XML, which nearly every test runner can write.
+//! `JUnit`'s XML, which nearly every test runner can write.
 
 use quorum_model::gate::{GateFinding, GateLevel};
 use roxmltree::{Document, Node};

@@ -95,7 +95,7 @@ const PRETTIER: [&str; 7] = [
 fn test(tree: &dyn Tree, folder: &str, package: &Package, manager: &Manager) -> Option<Draft> {
     // What `npm init` writes is no test.
     let placeholder = |script: &&str| !script.contains("no test specified");
-    let line = if package.script("test").filter(placeholder).is_some() {
+    let line = if package.script("test").as_ref().is_some_and(placeholder) {
         manager.run("test")
     } else if package.depends_on("vitest") {
         manager.tool("vitest run")

@@ -1,5 +1,6 @@
 //! What a command prints, as much of it as is worth keeping.
 
+use std::fmt::Write as _;
 use std::io::Read;
 
 /// Bytes that are kept from the beginning.
@@ -25,7 +26,7 @@ impl Captured {
     pub fn text(&self) -> String {
         let mut text = String::from_utf8_lossy(&self.head).into_owned();
         if self.missing > 0 {
-            text.push_str(&format!("\n[{} bytes are missing here]\n", self.missing));
+            _ = write!(text, "\n[{} bytes are missing here]\n", self.missing);
         }
         if !self.middle.is_empty() {
             text.push_str(&String::from_utf8_lossy(&self.middle));
@@ -117,7 +118,7 @@ mod tests {
     fn what_fits_is_kept_as_it_is() {
         let text = "a line\n".repeat(1000);
         assert_eq!(Captured::of(text.as_bytes()).text(), text);
-        let long = "b\n".repeat((HEAD + TAIL) / 2);
+        let long = "b\n".repeat(usize::midpoint(HEAD, TAIL));
         assert_eq!(Captured::of(long.as_bytes()).text(), long);
     }
 

@@ -115,6 +115,7 @@ fn confined(spec: &Spec, apart: bool) -> io::Result<Isolation> {
     Ok(isolation)
 }
 
+#[expect(clippy::fn_params_excessive_bools, reason = "four facts, each named where it is known")]
 fn network(isolation: &mut Isolation, allowed: bool, apart: bool, filtered: bool, landlock: bool) {
     let text = if allowed {
         isolation.missing.push("the network can be reached: gates.network is set".to_owned());

@@ -2,6 +2,7 @@
 
 use quorum_model::search::SearchMethod;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 use super::{scrub, text};
 use crate::arguments::{
@@ -137,7 +138,7 @@ pub(crate) fn map(desk: &Desk, arguments: &RepositoryMap) -> Result<Answer, Tool
     let map = desk.operations.map(&root, arguments.budget.unwrap_or(USUAL_MAP))?;
     let mut page = quorum_rules::secrets::redact(&map.text);
     if map.left_out > 0 {
-        page.push_str(&format!("\n({} symbols left out)", map.left_out));
+        _ = write!(page, "\n({} symbols left out)", map.left_out);
     }
     desk.charged(&root, arguments.branch_id.as_deref(), page)
 }

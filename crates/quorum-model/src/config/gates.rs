@@ -91,7 +91,7 @@ pub struct AdditionalGate {
     pub triggers: Vec<String>,
     /// Where it runs, from the root of the repository.
     pub working_dir: String,
-    /// Files that it writes: JUnit or SARIF about its tests or findings, or a coverage report.
+    /// Files that it writes: `JUnit` or SARIF about its tests or findings, or a coverage report.
     pub reports: Vec<String>,
     /// The least coverage, in percent.
     pub threshold: Option<f64>,

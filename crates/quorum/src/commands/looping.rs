@@ -50,13 +50,12 @@ pub(super) fn run(cli: &Cli, arguments: &LoopArgs) -> Result<u8, Failure> {
         }
         let text = feedback::text(&task, number, &result);
         recorder.keep(FEEDBACK, &text)?;
-        prompt = match recorder.run() {
-            Some(run) => run.directory().join(FEEDBACK),
-            None => {
-                let path = aside.path().join(FEEDBACK);
-                output::raw(&text, Some(&path))?;
-                path
-            }
+        prompt = if let Some(run) = recorder.run() {
+            run.directory().join(FEEDBACK)
+        } else {
+            let path = aside.path().join(FEEDBACK);
+            output::raw(&text, Some(&path))?;
+            path
         };
         round.feedback = Some(prompt.display().to_string());
         rounds.push(round);

@@ -148,7 +148,6 @@ impl Delegated {
 
     /// Decides a run from what the host's agents reported.
     pub(super) fn finish(
-        &self,
         root: &Path,
         run: &str,
         parts: &[Part],

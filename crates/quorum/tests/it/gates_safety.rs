@@ -1,5 +1,6 @@
 //! Changes that mean harm: nothing of them runs without the user's word, and with it nothing gets out.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -149,9 +150,10 @@ fn gates_of(sandbox: &Sandbox, commands: &[&str], more: &str) -> Vec<Value> {
     let mut config = format!("[gates]\npreset = \"none\"\n{more}\n");
     for (number, command) in commands.iter().enumerate() {
         let quoted = toml_string(command);
-        config.push_str(&format!(
+        _ = write!(
+            config,
             "[[gates.additional]]\nname = \"g{number}\"\ncommand = {quoted}\ntimeout = 20\n"
-        ));
+        );
     }
     sandbox.write("quorum.toml", config);
     let arguments = ["gates", "--format", "json", "--quiet"];
@@ -236,9 +238,7 @@ fn without_namespaces_the_rest_still_holds_and_what_does_not_is_said() {
     let mut config = "[gates]\npreset = \"none\"\n".to_owned();
     for (number, command) in commands.iter().enumerate() {
         let command = toml_string(command);
-        config.push_str(&format!(
-            "[[gates.additional]]\nname = \"g{number}\"\ncommand = {command}\n"
-        ));
+        _ = write!(config, "[[gates.additional]]\nname = \"g{number}\"\ncommand = {command}\n");
     }
     sandbox.write("quorum.toml", config);
     // In a namespace that allows no further one, as in many containers.

@@ -91,7 +91,7 @@ impl Watch {
         if memory > self.memory {
             return Some(format!("{} MiB of memory, of {}", memory >> 20, self.memory >> 20));
         }
-        let now = self.scratch.first().map(|path| free(path)).unwrap_or(u64::MAX);
+        let now = self.scratch.first().map_or(u64::MAX, |path| free(path));
         if now < SPARE && now < self.free {
             return Some("the disk is nearly full".to_owned());
         }

@@ -1,5 +1,6 @@
 //! What a round's review means for the next one.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -56,11 +57,11 @@ impl Task {
         if !self.acceptance_criteria.is_empty() {
             text.push_str("\n\n## Acceptance criteria\n");
             for criterion in &self.acceptance_criteria {
-                text.push_str(&format!("\n- {criterion}"));
+                _ = write!(text, "\n- {criterion}");
             }
         }
         if !self.files.is_empty() {
-            text.push_str(&format!("\n\nChange only: {}", self.files.join(", ")));
+            _ = write!(text, "\n\nChange only: {}", self.files.join(", "));
         }
         text.push('\n');
         text
@@ -130,6 +131,7 @@ pub(super) fn end(result: &ReviewResult, rejection: Option<Rejection>, last: boo
 mod tests {
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "cases are written in place")]
     fn result(verdict: &str, more: serde_json::Value) -> ReviewResult {
         let mut value = serde_json::json!({
             "run": "r", "verdict": verdict, "exit_code": 1, "reasons": ["because"],

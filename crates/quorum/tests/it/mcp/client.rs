@@ -1,5 +1,7 @@
 //! A client of few words: JSON-RPC over the server's standard input and output.
 
+#![expect(clippy::needless_pass_by_value, reason = "calls are written as they are sent")]
+
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout};
 

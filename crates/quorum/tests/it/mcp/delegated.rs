@@ -46,7 +46,7 @@ fn findings(shown: &str) -> Vec<Value> {
     let mut file = String::new();
     for line in shown.lines() {
         if let Some(rest) = line.split_once(" path=\"").filter(|_| line.starts_with("<file-")) {
-            file = rest.1.split('"').next().unwrap_or_default().to_owned();
+            rest.1.split('"').next().unwrap_or_default().clone_into(&mut file);
         }
         if let Some((_, code)) =
             line.split_once(" +").filter(|(_, code)| code.contains("// it is wrong_"))

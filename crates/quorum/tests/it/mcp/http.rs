@@ -1,5 +1,6 @@
 //! Over HTTP: who is let in, and that the same server answers.
 
+use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::Child;
@@ -37,10 +38,10 @@ impl Listening {
             body.len()
         );
         for (name, value) in headers {
-            request.push_str(&format!("{name}: {value}\r\n"));
+            _ = write!(request, "{name}: {value}\r\n");
         }
         if !headers.iter().any(|(name, _)| *name == "Host") {
-            request.push_str(&format!("Host: {}\r\n", self.address));
+            _ = write!(request, "Host: {}\r\n", self.address);
         }
         write!(stream, "{request}\r\n{body}").expect("it reads");
         let mut answer = String::new();
