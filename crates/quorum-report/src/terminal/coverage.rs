@@ -46,7 +46,7 @@ fn consider(page: &mut Page, gaps: &[&Gap]) {
     };
     let mut lines = vec!["quorum review".to_owned()];
     let agents = format!("--agents {agents}");
-    for word in words.into_iter().chain([agents.as_str()]) {
+    for word in words.into_iter().chain(options(&agents)) {
         let room = page.width - text::width(arrow) - 3;
         match lines.last_mut() {
             Some(last) if text::width(last) + 1 + text::width(word) <= room => {
@@ -147,6 +147,21 @@ fn columns(page: &Page, result: &ReviewResult, names: usize) -> (Vec<(String, Al
     }
     let taken: usize = head[1..].iter().map(|(name, _)| text::width(name).max(4) + 3).sum();
     (head, page.width.saturating_sub(taken + 4).max(8))
+}
+
+/// The options of a command, each with its value. What is quoted stays in one piece.
+fn options(text: &str) -> Vec<&str> {
+    let is_outside = |at: usize| text[..at].matches('\'').count() % 2 == 0;
+    let mut starts: Vec<usize> =
+        text.match_indices(" --").map(|(at, _)| at).filter(|at| is_outside(*at)).collect();
+    starts.push(text.len());
+    let mut from = 0;
+    let mut options = Vec::new();
+    for to in starts {
+        options.push(text[from..to].trim());
+        from = to;
+    }
+    options
 }
 
 /// What a reviewer is called above its column: the last word of its name, in the short form that
