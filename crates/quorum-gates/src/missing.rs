@@ -5,7 +5,11 @@ pub(crate) fn program(command: &str) -> Option<&str> {
     let first = command.split_whitespace().next()?;
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./+".contains(c);
     // What the shell does itself is always there, and a path is looked for where it leads.
-    let own = ["test", "cd", "echo", "if", "for", "set", "exit", "true", "false", "export", "sh"];
+    let own = [
+        "case", "cd", "command", "echo", "eval", "exec", "exit", "export", "false", "for", "if",
+        "printf", "read", "set", "sh", "shift", "test", "times", "trap", "true", "type", "ulimit",
+        "umask", "unset", "until", "wait", "while",
+    ];
     (first.chars().all(plain) && !own.contains(&first) && !first.contains('/')).then_some(first)
 }
 

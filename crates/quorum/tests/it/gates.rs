@@ -261,7 +261,9 @@ fn a_loop_that_mends_nothing_is_escalated_after_three_rounds() {
     for round in &rounds[..2] {
         let feedback = std::fs::read_to_string(round["feedback"].as_str().expect("feedback"));
         let feedback = feedback.expect("it is there");
-        assert!(feedback.contains("main.c:1 ‘oops’ undeclared"), "{feedback}");
+        // How the compiler quotes depends on the locale.
+        let is_first = |line: &str| line.contains("main.c:1") && line.contains("undeclared");
+        assert!(feedback.lines().any(is_first), "{feedback}");
     }
 }
 

@@ -44,6 +44,8 @@ pub(super) fn build(spec: &Spec) -> io::Result<()> {
     devices(root)?;
     processes(root)?;
     bind(&spec.tmp, &inside(root, tmp))?;
+    // `TMPDIR` names it by its own path, which is the same folder with and without a view.
+    bind(&spec.tmp, &inside(root, &spec.tmp))?;
     for path in &spec.writable {
         bind(path, &inside(root, path))?;
     }
@@ -51,7 +53,7 @@ pub(super) fn build(spec: &Spec) -> io::Result<()> {
         hide(&inside(root, Path::new(path)), root)?;
     }
     let mut writable: Vec<PathBuf> = spec.writable.iter().map(|path| inside(root, path)).collect();
-    writable.push(inside(root, tmp));
+    writable.extend([inside(root, tmp), inside(root, &spec.tmp)]);
     protect(root, &writable)?;
     rustix::process::chdir(root)?;
     rustix::process::pivot_root(".", ".")?;
