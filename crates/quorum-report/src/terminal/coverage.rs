@@ -151,7 +151,7 @@ fn columns(page: &Page, result: &ReviewResult, names: usize) -> (Vec<(String, Al
 
 /// The options of a command, each with its value. What is quoted stays in one piece.
 fn options(text: &str) -> Vec<&str> {
-    let is_outside = |at: usize| text[..at].matches('\'').count() % 2 == 0;
+    let is_outside = |at: usize| text[..at].matches('\'').count().is_multiple_of(2);
     let mut starts: Vec<usize> =
         text.match_indices(" --").map(|(at, _)| at).filter(|at| is_outside(*at)).collect();
     starts.push(text.len());
