@@ -1,9 +1,9 @@
 //! Gates: build, test and lint commands that look at a change before any reviewer does.
 //!
 //! What a compiler can say is not left to opinion. [`select`] says which checks a repository has, from
-//! its own files and a team's changes; [`run`] runs them in a scratch copy, apart from the rest of the
+//! its own files and a team's changes; [`run()`] runs them in a scratch copy, apart from the rest of the
 //! machine; what they print becomes places in the code ([`parse`]), cut to what a reader needs
-//! ([`cut`]). All but [`run`] and [`sandbox`] is pure.
+//! ([`cut`]). All but [`run()`] and [`sandbox`] is pure.
 
 pub mod coverage;
 pub mod cut;
