@@ -3,7 +3,9 @@
 #![expect(clippy::print_stdout, reason = "a developer's tool talks to the terminal")]
 
 mod clusters;
+mod dist;
 mod readers;
+mod reference;
 
 use std::env;
 use std::ffi::OsStr;
@@ -20,6 +22,8 @@ cargo xtask <chore>
   test [ARGS…]    install what the tests need and run all of them; ARGS go to `cargo test`
   lint            check the format and the lints, as CI does
   schemas         write schemas/ anew from the types
+  reference       write docs/configuration.md anew from the schema
+  dist [TARGET]   build an archive to ship, for this machine or for TARGET
   readers         read sample reports with other programs' readers; needs python3 and npm
   browser         drive sample reports in Chromium; needs python3, and Chromium or apt-get
                   (both say so and go on where they cannot be set up; `--required` makes that an error)
@@ -36,6 +40,8 @@ fn main() -> Result<()> {
         Some("test") => test(&rest),
         Some("lint") => lint(),
         Some("schemas") => schemas(),
+        Some("reference") => reference(),
+        Some("dist") => dist::dist(rest.first()),
         Some("readers") => readers::readers(rest.iter().any(|argument| argument == "--required")),
         Some("browser") => readers::browser(rest.iter().any(|argument| argument == "--required")),
         Some("bench") => cargo(["bench", "--workspace"], &rest),
@@ -79,6 +85,23 @@ fn schemas() -> Result<()> {
         println!("wrote schemas/{name}");
     }
     Ok(())
+}
+
+/// Where the reference of the configuration is kept.
+const REFERENCE: &str = "docs/configuration.md";
+
+fn reference() -> Result<()> {
+    let page = reference::configuration(configuration_schema().as_value());
+    fs::write(root().join(REFERENCE), page).with_context(|| format!("writing {REFERENCE}"))?;
+    println!("wrote {REFERENCE}");
+    Ok(())
+}
+
+/// The schema of `quorum.toml`.
+fn configuration_schema() -> schemars::Schema {
+    let documents = schema::documents();
+    let found = documents.into_iter().find(|(name, _)| *name == "config.json");
+    found.map(|(_, schema)| schema).unwrap_or_default()
 }
 
 fn fuzz(seconds: &str) -> Result<()> {

@@ -3,6 +3,7 @@
 mod agents;
 mod bad_input;
 mod config;
+mod doctor;
 mod eval;
 mod plan;
 mod pull_request;
