@@ -4,10 +4,11 @@
 
 mod clients;
 mod clusters;
+mod ctags;
+mod dist;
 mod local_model;
 mod readers;
-
-mod ctags;
+mod reference;
 mod retrieval;
 
 use std::env;
@@ -30,6 +31,8 @@ cargo xtask <chore>
   kills [N]       kill N scripted runs, and a tenth as many reviews by rules and by models (default
                   1000), and resume them
   dispatch        what a review by models costs beside the models, with an optimised build
+  reference       write docs/configuration.md anew from the schema
+  dist [TARGET]   build an archive to ship, for this machine or for TARGET
   readers         read sample reports with other programs' readers; needs python3 and npm
   browser         drive sample reports in Chromium; needs python3, and Chromium or apt-get
                   (both say so and go on where they cannot be set up; `--required` makes that an error)
@@ -88,6 +91,8 @@ fn main() -> Result<()> {
             ],
             &[],
         ),
+        Some("reference") => reference::write(),
+        Some("dist") => dist::dist(rest.first()),
         Some("readers") => readers::readers(rest.iter().any(|argument| argument == "--required")),
         Some("browser") => readers::browser(rest.iter().any(|argument| argument == "--required")),
         Some("clients") => clients::check(rest.iter().any(|argument| argument == "--required")),

@@ -83,7 +83,7 @@ impl Rule {
             properties.insert("security-severity", score(self.worst).into());
         }
         Descriptor {
-            short_description: Message::foreign(&self.id, 250),
+            short_description: Message::foreign(&in_words(&self.id), 250),
             full_description: Message::foreign(&about, 1_000),
             help: Message::foreign(&self.help, 1_000),
             help_uri: self.help_uri,
@@ -92,6 +92,13 @@ impl Rule {
             id: self.id,
         }
     }
+}
+
+/// `go-sql-format` as a heading: code scanning shows it in place of the id.
+fn in_words(id: &str) -> String {
+    let words = id.replace(['-', '_', '.', '/'], " ");
+    let mut rest = words.chars();
+    rest.next().map(|first| first.to_uppercase().chain(rest).collect()).unwrap_or_default()
 }
 
 /// How SARIF calls a severity.

@@ -7,6 +7,7 @@ mod briefing;
 mod config;
 mod context;
 mod crashes;
+mod doctor;
 mod eval;
 mod gates;
 mod gates_safety;
