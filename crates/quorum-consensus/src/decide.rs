@@ -242,9 +242,17 @@ fn notes(
             agent.coverage_percent()
         )
     });
-    let own = seats.iter().filter_map(|seat| seat.outcome);
-    let own = own
-        .flat_map(|outcome| outcome.notes.iter().map(|note| format!("{}: {note}", outcome.agent)));
+    // What several agents say of the same files is said once.
+    let mut sayings: Vec<(&str, Vec<&str>)> = Vec::new();
+    for outcome in seats.iter().filter_map(|seat| seat.outcome) {
+        for note in &outcome.notes {
+            match sayings.iter_mut().find(|(said, _)| said == note) {
+                Some((_, agents)) => agents.push(&outcome.agent),
+                None => sayings.push((note, vec![&outcome.agent])),
+            }
+        }
+    }
+    let own = sayings.iter().map(|(note, agents)| format!("{}: {note}", agents.join(", ")));
     let foreign = strangers.iter().map(|stranger| {
         if stranger.run == run {
             format!("the report of {} is not counted: the plan does not name it", stranger.agent)

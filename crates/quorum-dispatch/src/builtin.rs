@@ -11,7 +11,7 @@ use quorum_model::outcome::{
 use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_model::report::CutoffReason;
 use quorum_model::result::SopResult;
-use quorum_rules::Review;
+use quorum_rules::{Note, Review};
 
 use crate::sops::Checks;
 
@@ -54,17 +54,24 @@ pub fn outcomes(
     let outcomes = agents
         .map(|agent| {
             let findings = found.remove(&agent.name).unwrap_or_default();
-            let notes: Vec<String> = review
-                .notes
-                .iter()
-                .filter(|note| agent.files.contains(&note.file))
-                .map(|note| format!("{}: {}", note.file, note.cause))
-                .collect();
+            let notes = notes_for(agent, &review.notes);
             let sops = sops.remove(&agent.name).unwrap_or_default();
             outcome(run, agent, Found { findings, notes, sops }, unread)
         })
         .collect();
     Reviewed { outcomes, hints, violated: BTreeMap::new() }
+}
+
+/// What was noted about an agent's files, files of which the same is true together.
+fn notes_for(agent: &PlannedAgent, notes: &[Note]) -> Vec<String> {
+    let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for note in notes {
+        let is_owner = note.agent.is_none_or(|owner| owner == agent.name);
+        if is_owner && agent.files.contains(&note.file) {
+            files.entry(&note.cause).or_default().push(&note.file);
+        }
+    }
+    files.into_iter().map(|(cause, files)| format!("{}: {cause}", files.join(", "))).collect()
 }
 
 /// How far apart two rules may point for one place, in lines.

@@ -29,6 +29,8 @@ pub struct Review {
 pub struct Note {
     /// The file.
     pub file: String,
+    /// The reviewer whose work it is about; all that look at the file where it is absent.
+    pub agent: Option<&'static str>,
     /// What happened.
     pub cause: String,
 }
@@ -120,7 +122,7 @@ fn review_file(rules: &RuleSet, file: &ParsedFile, sources: &dyn Sources) -> Fil
     findings.retain(|found| found.caused || concerns_change(file, found));
     let findings = most_specific(rules, findings);
     let findings = Suppressions::read(file.text()).apply(findings, file.path());
-    let note = |cause: String| Note { file: file.path().to_owned(), cause };
+    let note = |cause: String| Note { file: file.path().to_owned(), agent: None, cause };
     let mut notes = checks::dependencies::notes(file, sources);
     if let Some(failure) = &file.failure {
         notes.push(note(format!("searched as text only: {failure}")));

@@ -89,7 +89,7 @@ impl Ledger {
     }
 
     /// The round that the review of `run` is, or would be if it is not recorded yet.
-    pub fn round(&self, series: &str, run: &str) -> Result<Round, StoreError> {
+    pub fn round(&self, series: &str, run: &str, head: Option<&str>) -> Result<Round, StoreError> {
         self.database.read(|connection| {
             let own: Option<u32> = connection
                 .query_row(
@@ -100,7 +100,7 @@ impl Ledger {
                 .optional()?;
             let number = match own {
                 Some(round) => round,
-                None => last_round(connection, series)? + 1,
+                None => round_of(connection, series, head)?,
             };
             let last_head: Option<Option<String>> = connection
                 .query_row(
@@ -249,9 +249,16 @@ fn put(
     Ok(())
 }
 
-fn last_round(connection: &Connection, series: &str) -> rusqlite::Result<u32> {
-    let sql = "SELECT coalesce(max(round), 0) FROM rounds WHERE series = ?1";
-    connection.query_row(sql, [series], |row| row.get(0))
+/// The round of a review of `head`: the last one where the head has not moved since, else the next.
+fn round_of(connection: &Connection, series: &str, head: Option<&str>) -> rusqlite::Result<u32> {
+    let sql = "SELECT round, head FROM rounds WHERE series = ?1 ORDER BY round DESC LIMIT 1";
+    let last: Option<(u32, Option<String>)> =
+        connection.query_row(sql, [series], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    Ok(match last {
+        Some((round, Some(last))) if head == Some(&last) => round,
+        Some((round, _)) => round + 1,
+        None => 1,
+    })
 }
 
 fn add_round(
@@ -259,7 +266,8 @@ fn add_round(
     series: &str,
     review: &Review<'_>,
 ) -> rusqlite::Result<()> {
-    let round = last_round(transaction, series)? + 1;
+    // A round that the head has not left has its row already, which stays as it is.
+    let round = round_of(transaction, series, review.scope.head.as_deref())?;
     transaction.execute(
         "INSERT OR IGNORE INTO rounds (series, round, run, head, at) VALUES (?1, ?2, ?3, ?4, ?5)",
         params![series, round, review.run, review.scope.head, review.at.to_string()],

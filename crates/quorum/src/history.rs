@@ -165,7 +165,7 @@ fn look_up(
     let judgement = ledger.judge(review, shared)?;
     let round = match review.series {
         Some(series) => {
-            let round = ledger.round(series, review.run)?;
+            let round = ledger.round(series, review.run, review.scope.head.as_deref())?;
             let ends = round.last_head.as_ref().zip(review.scope.head.as_ref());
             let repository = workspace.repository.as_ref();
             let touched = ends
@@ -199,6 +199,13 @@ fn apply(
         if !findings.is_empty() {
             *result.rejected.entry(reason.to_owned()).or_default() += findings.len() as u64;
         }
+    }
+    if !held_back.is_empty() {
+        result.notes.push(format!(
+            "{} findings below HIGH are held back: their code was not touched since the round before, and \
+             this change has been reviewed often enough",
+            held_back.len()
+        ));
     }
     let dismissed = dismissed
         .iter()

@@ -142,8 +142,9 @@ fn columns(page: &Page, result: &ReviewResult, names: usize) -> (Vec<(String, Al
     let mut head = vec![("File".to_owned(), Align::Left)];
     for agent in agents {
         let heading = heading(&agent.name);
-        let most = if text::width(&heading) <= each { each } else { each.min(4) };
-        head.push((text::line(&heading, most, ""), Align::Center));
+        let fits = text::width(&heading) <= each;
+        let heading = if fits { heading } else { text::line(abbreviated(&heading), 4, "") };
+        head.push((heading, Align::Center));
     }
     let taken: usize = head[1..].iter().map(|(name, _)| text::width(name).max(4) + 3).sum();
     (head, page.width.saturating_sub(taken + 4).max(8))
@@ -176,6 +177,17 @@ fn heading(agent: &str) -> String {
             let mut letters = last.chars();
             letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
         }
+    }
+}
+
+/// Four letters or fewer where a heading's first four would not tell much.
+fn abbreviated(heading: &str) -> &str {
+    match heading {
+        "Security" => "Sec",
+        "Python" => "Py",
+        "TS/JS" => "TS",
+        "Persona" => "User",
+        other => other,
     }
 }
 

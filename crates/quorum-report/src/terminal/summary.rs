@@ -145,8 +145,11 @@ pub(super) fn write_footer(page: &mut Page, result: &ReviewResult, full_report: 
     sops(page, result);
     let rejected: u64 = result.rejected.values().sum();
     if rejected > 0 {
-        let reasons: Vec<String> =
-            result.rejected.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+        let reasons: Vec<String> = result
+            .rejected
+            .iter()
+            .map(|(reason, count)| format!("{count} {}", reason.replace('_', " ")))
+            .collect();
         page.paragraph("", &format!("Not published: {}", reasons.join(", ")), REASON_LINES);
     }
     for note in &result.notes {

@@ -105,7 +105,7 @@ pub(crate) fn check(file: &ParsedFile, sources: &dyn Sources, findings: &mut Vec
 
 /// What a reader should know about how this file was looked at.
 pub(crate) fn notes(file: &ParsedFile, sources: &dyn Sources) -> Vec<Note> {
-    let note = |cause: String| Note { file: file.path().to_owned(), cause };
+    let note = |cause: String| Note { file: file.path().to_owned(), agent: Some(AGENT), cause };
     match Change::of(file) {
         Some(Err(error)) => vec![note(format!("its packages were not checked: {error}"))],
         Some(Ok(change)) if sources.advisories().is_none() && !change.changed().is_empty() => {

@@ -13,9 +13,7 @@ const PATIENT_ROUNDS: u32 = 3;
 pub fn series(scope: &Scope, branch: Option<&str>) -> Option<String> {
     match (scope.kind, branch) {
         (ScopeKind::Pr, _) => Some(format!("pull request {}", scope.label)),
-        (ScopeKind::Base | ScopeKind::Branch | ScopeKind::Range, Some(branch)) => {
-            Some(format!("branch {branch}"))
-        }
+        (ScopeKind::Base | ScopeKind::Branch, Some(branch)) => Some(format!("branch {branch}")),
         _ => None,
     }
 }

@@ -135,8 +135,7 @@ impl History {
             })
         };
         let files: Vec<_> = paths.iter().map(|path| file(path)).collect();
-        let scope =
-            json!({ "kind": "pr", "label": "17", "base": "1", "head": "2", "files": files });
+        let scope = json!({ "kind": "pr", "label": "17", "base": "0", "head": self.day.to_string(), "files": files });
         let covered = paths.iter().map(|path| {
             let (start_line, end_line) = seen.unwrap_or((1, lines(path).max(1)));
             Covered { path: (*path).to_owned(), start_line, end_line }
@@ -372,14 +371,18 @@ fn what_is_dismissed_stays_away_until_it_expires_or_is_taken_up_again() {
 fn rounds_are_counted_for_each_change() {
     let mut history = History::new(&[("a.go", TEXT)]);
     let ledger = history.ledger();
-    let round = |ledger: &Ledger, run: &str| ledger.round("pull request 17", run).unwrap();
-    assert_eq!(round(&ledger, "x"), Round { number: 1, last_head: None });
+    let round = |ledger: &Ledger, run: &str, head: &str| {
+        ledger.round("pull request 17", run, Some(head)).unwrap()
+    };
+    assert_eq!(round(&ledger, "x", "1"), Round { number: 1, last_head: None });
     history.review(ALL);
     history.review(ALL);
-    assert_eq!(round(&ledger, "x"), Round { number: 3, last_head: Some("2".to_owned()) });
-    let own = round(&ledger, "20261102-000000-000-0000");
+    assert_eq!(round(&ledger, "x", "3"), Round { number: 3, last_head: Some("2".to_owned()) });
+    let same_head = round(&ledger, "x", "2");
+    assert_eq!(same_head, Round { number: 2, last_head: Some("1".to_owned()) });
+    let own = round(&ledger, "20261102-000000-000-0000", "9");
     assert_eq!(own.number, 2, "a recorded run keeps its round");
-    assert_eq!(ledger.round("pull request 18", "x").unwrap().number, 1);
+    assert_eq!(ledger.round("pull request 18", "x", Some("2")).unwrap().number, 1);
 }
 
 #[test]

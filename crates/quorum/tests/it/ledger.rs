@@ -146,3 +146,18 @@ fn after_the_third_round_untouched_code_is_left_in_peace() {
         assert_eq!(held, if round > 3 { low as u64 } else { 0 }, "round {round}: {result:#}");
     }
 }
+
+#[test]
+fn looking_again_at_the_same_head_is_no_new_round() {
+    let sandbox = Sandbox::new();
+    sandbox.git(&["checkout", "--quiet", "-b", "feature"]);
+    sandbox.write("src/a.go", "package a\n\nfunc f(a bool) bool {\n\treturn a && a\n}\n");
+    sandbox.commit("odd");
+    let first = review(&sandbox, &["--base", "main"]);
+    let count = first["findings"].as_array().expect("a list").len();
+    assert!(count > 0, "{first:#}");
+    for _ in 0..5 {
+        let again = review(&sandbox, &["--base", "main"]);
+        assert_eq!(again["findings"].as_array().expect("a list").len(), count, "{again:#}");
+    }
+}
