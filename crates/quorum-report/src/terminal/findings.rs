@@ -57,8 +57,17 @@ fn section(page: &mut Page, name: &str, severity: Severity, findings: &[&Finding
 fn in_short(page: &mut Page, finding: &Finding) {
     let lead = format!("  {}  ", page.paint(BOLD, &text::line(&finding.id, 12, "")));
     let width = text::width(&finding.id).min(12) + 4;
-    let body = format!("{} ({})", title(&finding.issue), place(finding));
-    let lines = text::wrap(&body, page.width - width, 2, page.ellipsis());
+    let room = page.width - width;
+    let mut lines = text::wrap(title(&finding.issue), room, 2, page.ellipsis());
+    // The place is never what gives way.
+    let place = format!("({})", text::path(&place(finding), room - 2, page.ellipsis()));
+    match lines.last_mut() {
+        Some(last) if text::width(last) + 1 + text::width(&place) <= room => {
+            last.push(' ');
+            last.push_str(&place);
+        }
+        _ => lines.push(place),
+    }
     for (number, line) in lines.iter().enumerate() {
         let lead = if number == 0 { lead.clone() } else { " ".repeat(width) };
         page.line(&format!("{lead}{line}"));
