@@ -169,8 +169,11 @@ fn not_agreed(report: &Report<'_>, limit: usize) -> String {
 }
 
 fn in_a_line(finding: &Finding) -> String {
+    let refutation = finding.refutation.as_ref().map_or_else(String::new, |refutation| {
+        format!(" (refuted by {}: {})", prose(&refutation.by, 100), prose(&refutation.reason, 300))
+    });
     format!(
-        "- {} {} {} {}\n",
+        "- {} {} {} {}{refutation}\n",
         finding.severity.as_str(),
         escape::code(&finding.id, 60),
         escape::code(&text::place(finding), 330),

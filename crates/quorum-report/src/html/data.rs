@@ -104,6 +104,8 @@ struct Entry {
     confirmed_by: Vec<String>,
     disputed_by: Vec<String>,
     refuted_by: Option<String>,
+    /// Who refuted it at a second look, and why.
+    refutation: Option<(String, String)>,
     related: Vec<String>,
     references: Vec<String>,
     effort: Option<&'static str>,
@@ -281,6 +283,9 @@ fn entry(report: &Report<'_>, finding: &Finding, agreed: bool) -> Entry {
         confirmed_by: names(&finding.confirmed_by),
         disputed_by: names(&finding.disputed_by),
         refuted_by: finding.refuted_by.as_deref().map(|gate| text::line(gate, 100)),
+        refutation: finding.refutation.as_ref().map(|refutation| {
+            (text::line(&refutation.by, 100), text::block(&refutation.reason, 2_000))
+        }),
         related: finding
             .same_place
             .iter()

@@ -137,6 +137,7 @@ function findingsPanel() {
       finding.fix ? h("div", { class: "prose" }, h("b", {}, "Put in place")) : null,
       finding.fix ? excerpt(finding.fix[1].split("\n"), finding.fix[0], 0, -1, finding.file) : null,
       finding.user_impact ? h("div", { class: "prose" }, h("b", {}, "What a user notices"), prose(finding.user_impact)) : null,
+      finding.refutation ? h("div", { class: "prose" }, h("b", {}, `Refuted by ${title(finding.refutation[0])}`), prose(finding.refutation[1])) : null,
       h("div", { class: "facts" },
         fact("Seen by", finding.agents.map(title).join(", ")), fact("Rule", finding.rule), fact("Category", finding.category),
         fact("Weakness", finding.cwe), fact("Confidence", `${Math.round(finding.confidence * 100)} %`), fact("State", STATES[finding.state]),

@@ -16,7 +16,7 @@ function tiles() {
     tile("Open findings", number(open.length), words || "none"),
     tile("Files looked at", `${share} %`, `${number(seen)} of ${number(data.files.length)}`),
     tile("Agents", number(data.agents.length), vetoes ? plural(vetoes, "veto", "vetoes") : "no veto"),
-    tile("Tokens under review", number(data.scope.tokens), used ? `${number(used)} sent and received` : "nothing was sent"),
+    tile("Tokens under review", number(data.scope.tokens), used ? `${number(used)} in and out` : "nothing was sent"),
     tile("Cost", usd > 0 ? money(usd) : "$0", usd > 0 ? plural(sum(data.agents, (agent) => agent.calls), "call", "calls") : "nothing was paid"),
     tile("Time", taken === null ? "–" : duration(taken), `${data.scope.tier.toLowerCase()} change`));
 }

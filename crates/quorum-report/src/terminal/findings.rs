@@ -72,6 +72,10 @@ fn in_short(page: &mut Page, finding: &Finding) {
         let lead = if number == 0 { lead.clone() } else { " ".repeat(width) };
         page.line(&format!("{lead}{line}"));
     }
+    if let Some(refutation) = &finding.refutation {
+        let lead = format!("{}Refuted by ", " ".repeat(width));
+        page.paragraph(&lead, &format!("{}: {}", refutation.by, refutation.reason), 2);
+    }
 }
 
 fn in_full(page: &mut Page, finding: &Finding) {

@@ -1,7 +1,7 @@
 //! What people and programs read, in full.
 
-use quorum_model::finding::Finding;
-use quorum_report::{Format, render};
+use quorum_model::finding::{Finding, Refutation};
+use quorum_report::{Format, render, terminal};
 
 use crate::sample::Sample;
 
@@ -41,4 +41,22 @@ fn gitlab_and_rdjsonl() {
     insta::assert_snapshot!(
         [render(&report, Format::Gitlab), render(&report, Format::Rdjsonl)].concat()
     );
+}
+
+#[test]
+fn why_a_second_look_refuted_a_finding_is_said() {
+    let mut sample = Sample::checkout();
+    let mut finding = sample.result.findings.remove(0);
+    finding.refutation = Some(Refutation {
+        by: "go-reviewer".to_owned(),
+        reason: "line 12 refuses such a customer".to_owned(),
+        evidence: "if customer == \"\" {".to_owned(),
+    });
+    sample.result.not_agreed.push(finding);
+    let report = sample.report();
+    for format in [Format::Markdown, Format::Html] {
+        assert!(render(&report, format).contains("line 12 refuses such a customer"), "{format:?}");
+    }
+    let page = terminal::render(&report, &terminal::Options::default());
+    assert!(page.contains("Refuted by go-reviewer: line 12 refuses"), "{page}");
 }
