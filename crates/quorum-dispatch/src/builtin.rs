@@ -71,7 +71,11 @@ fn notes_for(agent: &PlannedAgent, notes: &[Note]) -> Vec<String> {
             files.entry(&note.cause).or_default().push(&note.file);
         }
     }
-    files.into_iter().map(|(cause, files)| format!("{}: {cause}", files.join(", "))).collect()
+    let saying = |(cause, files): (&str, Vec<&str>)| match files.as_slice() {
+        [file] => format!("{file}: {cause}"),
+        files => format!("{cause}: {}", files.join(", ")),
+    };
+    files.into_iter().map(saying).collect()
 }
 
 /// How far apart two rules may point for one place, in lines.
