@@ -14,6 +14,8 @@ const EXCERPT: usize = 5;
 const LINES: usize = 6;
 /// Steps of one trace.
 const STEPS: usize = 8;
+/// Other findings that one points to.
+const LINKS: usize = 3;
 
 pub(super) fn write(page: &mut Page, result: &ReviewResult) {
     for severity in Severity::WORST_FIRST {
@@ -98,7 +100,9 @@ fn in_full(page: &mut Page, finding: &Finding) {
     }
     let links = [("Same place", &finding.same_place), ("Same issue", &finding.same_issue)];
     for (name, ids) in links.into_iter().filter(|(_, ids)| !ids.is_empty()) {
-        page.paragraph("    ", &format!("{name}: {}", ids.join(", ")), 1);
+        let named = ids.iter().take(LINKS).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = ids.len().checked_sub(LINKS + 1).map(|more| format!(" and {} more", more + 1));
+        page.paragraph("    ", &format!("{name}: {named}{}", more.unwrap_or_default()), 1);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Set-up: what `doctor` sees, what the GitHub action's step does, and what is shipped.
+//! Set-up: what `doctor` sees, what the jobs for GitHub and GitLab do, and what is shipped.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -49,6 +49,12 @@ fn manual_pages_are_written() {
     assert!(page.contains("fail"), "{page}");
 }
 
+/// A file that a merge left in pieces, written so that this one does not look like that.
+fn conflict() -> String {
+    let [ours, middle, theirs] = ["<", "=", ">"].map(|sign| sign.repeat(7));
+    format!("{ours} HEAD\na = 1\n{middle}\na = 2\n{theirs} topic\n")
+}
+
 /// Runs the step of the GitHub action as a runner does.
 #[expect(clippy::disallowed_methods, reason = "the script under test")]
 fn action(sandbox: &Sandbox, base: &str, fail: &str) -> (Output, String) {
@@ -74,9 +80,7 @@ fn action(sandbox: &Sandbox, base: &str, fail: &str) -> (Output, String) {
 fn the_action_fails_with_the_review_and_says_why() {
     let sandbox = Sandbox::new();
     let base = sandbox.git(&["rev-parse", "HEAD"]);
-    let markers = ["<".repeat(7), "=".repeat(7), ">".repeat(7)];
-    let [ours, middle, theirs] = &markers;
-    sandbox.write("app.py", format!("{ours} HEAD\na = 1\n{middle}\na = 2\n{theirs} topic\n"));
+    sandbox.write("app.py", conflict());
     sandbox.commit("merge");
     let (output, outputs) = action(&sandbox, base.trim(), "true");
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
@@ -96,4 +100,44 @@ fn the_action_never_passes_without_a_verdict() {
     let (output, outputs) = action(&sandbox, "no-such-revision", "false");
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
     assert!(outputs.contains("verdict=\n"), "{outputs}");
+}
+
+/// The script of the GitLab job, one line for each entry, as the runner joins them.
+fn gitlab_script() -> String {
+    let template =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ci/gitlab/quorum.gitlab-ci.yml");
+    let text = std::fs::read_to_string(template).expect("the template");
+    let jobs: serde_json::Value = serde_saphyr::from_str(&text).expect("YAML");
+    let lines = jobs["quorum"]["script"].as_array().expect("a script");
+    lines.iter().filter_map(|line| line.as_str()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the script under test")]
+fn the_gitlab_job_leaves_its_reports_and_fails_with_the_review() {
+    let sandbox = Sandbox::new();
+    let base = sandbox.git(&["rev-parse", "HEAD"]);
+    let job = |base: &str| {
+        let output = Command::new("bash")
+            .args(["-e", "-c", &gitlab_script()])
+            .current_dir(sandbox.root())
+            .env("QUORUM_COMMAND", env!("CARGO_BIN_EXE_quorum"))
+            .env("QUORUM_IMAGE", "quorum:latest")
+            .env("CI_MERGE_REQUEST_DIFF_BASE_SHA", base.trim())
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .output();
+        output.expect("bash runs")
+    };
+    sandbox.write("README.md", "# Fine\n");
+    sandbox.commit("fine");
+    assert_eq!(job(&base).status.code(), Some(0));
+    sandbox.write("app.py", conflict());
+    sandbox.commit("merge");
+    let output = job(&base);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    for report in ["gl-code-quality-report.json", "quorum.junit.xml", "quorum.html"] {
+        let report = std::fs::read_to_string(sandbox.root().join(report)).expect("a report");
+        assert!(report.contains("app.py"), "{report}");
+    }
+    assert_eq!(job("no-such-revision").status.code(), Some(2));
 }
