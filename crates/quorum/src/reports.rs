@@ -113,6 +113,28 @@ fn excerpts(
     excerpts
 }
 
+/// The lines that a finding quotes, with their secrets; absent where the file has moved on. For the
+/// user's own eyes: nothing that is kept, sent or posted may hold it.
+pub(crate) fn unmasked(
+    finding: &Finding,
+    scope: &Scope,
+    repository: &Repository,
+) -> Option<String> {
+    let contents = Contents::new(Some(repository));
+    let Ok(Content::Whole(bytes)) = contents.read_at(&revision(scope)?, &finding.file) else {
+        return None;
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let masked = quorum_rules::secrets::redact(&text);
+    let excerpt = Excerpt::around(&masked, finding.line, finding.end_line, 0)?;
+    if !shows(&excerpt, finding) {
+        return None;
+    }
+    let first = usize::try_from(finding.line).ok()?.checked_sub(1)?;
+    let count = usize::try_from(finding.end_line.max(finding.line) - finding.line).ok()? + 1;
+    Some(text.lines().skip(first).take(count).collect::<Vec<_>>().join("\n"))
+}
+
 /// Where the reviewed files are now; a diff from elsewhere has none.
 fn revision(scope: &Scope) -> Option<Revision> {
     match (scope.kind, &scope.head) {

@@ -72,6 +72,9 @@ pub(crate) struct ShowArgs {
     /// Only the head of an agent's page: index, verdict, summary
     #[arg(long)]
     pub(crate) index: bool,
+    /// A finding's code as it is in the repository: secrets in it are masked everywhere else
+    #[arg(long)]
+    pub(crate) reveal: bool,
     /// Print at most this many tokens; what is left out is named
     #[arg(long, value_name = "TOKENS")]
     pub(crate) budget: Option<u64>,

@@ -1,6 +1,7 @@
 //! `quorum show`.
 
 use quorum_index::Counter;
+use quorum_model::finding::Finding;
 use quorum_scope::request::PolicySource;
 use quorum_store::{Run, RunSummary, page};
 use serde_json::json;
@@ -9,7 +10,7 @@ use crate::cli::{Cli, Format, ShowArgs};
 use crate::failure::Failure;
 use crate::kept::Kept;
 use crate::policy::Policy;
-use crate::{output, render, workspace};
+use crate::{output, render, reports, workspace};
 
 pub(super) fn run(cli: &Cli, arguments: &ShowArgs) -> Result<u8, Failure> {
     let kept = Kept::open(cli)?;
@@ -25,7 +26,11 @@ pub(super) fn run(cli: &Cli, arguments: &ShowArgs) -> Result<u8, Failure> {
         }
         let text = run.page(&agent)?.unwrap_or_default();
         if arguments.index { page::head(&text).to_owned() } else { text }
-    } else if let Some(finding) = run.finding(&arguments.name)? {
+    } else if let Some(mut finding) = run.finding(&arguments.name)? {
+        if arguments.reveal {
+            finding.evidence = reports::unmasked(&finding, &run.plan()?.scope, &kept.repository)
+                .ok_or_else(|| moved_on(&finding))?;
+        }
         if as_json {
             output::json(&finding, file)?;
             return Ok(0);
@@ -66,6 +71,11 @@ fn unpublished(run: &RunSummary, name: &str) -> Result<Option<String>, Failure> 
         }
     }
     Ok(None)
+}
+
+fn moved_on(finding: &Finding) -> Failure {
+    Failure::new(format!("{} no longer has the code of {}", finding.file, finding.id))
+        .with_hint("review again, or look without --reveal")
 }
 
 pub(super) fn nothing(run: &RunSummary, name: &str) -> Failure {

@@ -38,6 +38,10 @@ pub(crate) fn page(finding: &Finding) -> String {
         .collect();
     part("Trace", &steps.join("\n"));
     part("Recommendation", &finding.recommendation);
+    if let Some(refutation) = &finding.refutation {
+        let said = format!("{}\n{}", refutation.reason, refutation.evidence);
+        part(&format!("Refuted by {}", refutation.by), &said);
+    }
     part("References", &finding.references.join("\n"));
     page
 }

@@ -46,6 +46,21 @@ fn every_format_of_a_run_names_its_findings_and_its_verdict() {
 }
 
 #[test]
+fn only_who_asks_for_it_is_shown_a_secret() {
+    let sandbox = conflicted();
+    let arguments = ["review", "--commit", "HEAD", "--agents", "security", "--format", "json"];
+    let result: Value = serde_json::from_slice(&sandbox.quorum(&arguments).stdout).expect("JSON");
+    let findings = result["findings"].as_array().expect("findings");
+    let secret = findings.iter().find(|finding| finding["category"] == "secrets").expect("it");
+    let id = secret["id"].as_str().expect("an id");
+    let masked = text(&sandbox.quorum(&["show", id]).stdout);
+    assert!(masked.contains("KEY = \"") && !masked.contains("Z7QN4XWJ2MPK6RTB"), "{masked}");
+    let revealed = text(&sandbox.quorum(&["show", id, "--reveal"]).stdout);
+    assert!(revealed.contains("Z7QN4XWJ2MPK6RTB"), "{revealed}");
+    assert!(!text(&sandbox.quorum(&["report"]).stdout).contains("Z7QN4XWJ2MPK6RTB"));
+}
+
+#[test]
 fn no_format_shows_a_secret_that_stands_beside_a_finding() {
     let sandbox = conflicted();
     let key = ["Z7QN4XWJ2MPK6RTB"].concat();
