@@ -221,6 +221,8 @@ fn source(path: &str, lang: Option<Lang>, code: &str) -> SourceFile {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -233,5 +235,47 @@ mod tests {
             .collect();
         assert!(failures.is_empty(), "{}", failures.join("\n"));
         assert!(report.cases > 0);
+    }
+
+    /// The code of every case of every rule, as the files of one change.
+    fn all_code() -> Vec<SourceFile> {
+        let rules = RuleSet::embedded().rules();
+        let cases = rules.flat_map(|rule| rule.tests.iter().map(move |case| (rule, case)));
+        let mut files = Vec::new();
+        for (rule, case) in cases {
+            let Some(code) = case.find.as_deref().or(case.pass.as_deref()) else { continue };
+            for lang in languages(rule, case) {
+                let number = files.len();
+                let path = format!("src/{number}.{}", lang.map_or("txt", ending));
+                files.push(source(&path, lang, code));
+            }
+        }
+        files
+    }
+
+    /// What a review of the files gives, taken in this order by so many threads.
+    fn reviewed(files: &[SourceFile], order: &[usize], threads: usize) -> String {
+        let workers = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("them");
+        let nothing = BTreeMap::new();
+        let around = Around { files: &nothing, source: &files[0], paths: Vec::new() };
+        let load = |number: usize| files.get(order[number]).cloned();
+        let review = workers.install(|| crate::review(order.len(), &load, &around));
+        format!("{:#?}\n{:#?}\n{:#?}", review.findings, review.hints, review.notes)
+    }
+
+    #[test]
+    fn neither_the_order_of_files_nor_the_threads_change_what_is_found() {
+        let files = all_code();
+        let in_order: Vec<usize> = (0..files.len()).collect();
+        let expected = reviewed(&files, &in_order, 1);
+        assert!(expected.contains("sql-injection"));
+        let orders = Just(in_order).prop_shuffle();
+        let config = ProptestConfig::with_cases(4);
+        let mut runner = proptest::test_runner::TestRunner::new(config);
+        let outcome = runner.run(&(orders, 1usize..9), |(order, threads)| {
+            prop_assert!(reviewed(&files, &order, threads) == expected, "{threads} threads");
+            Ok(())
+        });
+        outcome.expect("the same findings");
     }
 }
