@@ -4,6 +4,7 @@
 
 mod clients;
 mod clusters;
+mod compare;
 mod ctags;
 mod dist;
 mod local_model;
@@ -42,6 +43,8 @@ cargo xtask <chore>
   retrieval [--model DIR] REPO…
                   how often search finds a function by its comment; 60 % in the first ten are wanted
   bench [ARGS…]   run the benchmarks; ARGS go to `cargo bench`
+  compare DIR [SEMGREP-RULES]
+                  detection and time on labelled code, beside bandit, ruff and semgrep, which it installs
   clusters FILE   how well agreement finds known issues, on labelled comments of review tools
   fuzz [SECONDS]  run every fuzz target for that long (default 60); needs nightly and cargo-fuzz
   local-model     review a small change with a real model on loopback; downloads 150 MB the first time
@@ -101,6 +104,7 @@ fn main() -> Result<()> {
             &["plugin".to_owned()],
         ),
         Some("bench") => cargo(["bench", "--workspace"], &rest),
+        Some("compare") => compare::compare(&rest),
         Some("clusters") => clusters::measure(rest.first().context("which file?")?),
         Some("fuzz") => fuzz(rest.first().map_or("60", String::as_str)),
         Some("local-model") => local_model::test(true),
