@@ -1,17 +1,26 @@
 //! The arguments, and the help that teaches them.
 
+mod code;
 mod context;
 mod mcp;
 mod report;
+mod rules;
 mod runs;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use code::{
+    CallersArgs, ContentName, IndexArgs, KindName, MapArgs, SearchArgs, SizeArgs, SummaryArgs,
+    SymbolsArgs,
+};
 pub(crate) use context::{ContextArgs, ConventionsAction, ConventionsArgs, SopsAction, SopsArgs};
 pub(crate) use mcp::{Assistant, McpArgs, SetupArgs};
 pub(crate) use report::{LiveArgs, ReportArgs, ResultArgs, ResultFormat};
+pub(crate) use rules::{
+    AdvisoriesAction, AdvisoriesArgs, EvalArgs, EvalList, RulesAction, RulesArgs,
+};
 pub(crate) use runs::{
     DismissArgs, IngestArgs, MemoryAction, MemoryArgs, RunsAction, RunsArgs, ShowArgs, VerdictsArgs,
 };
@@ -21,9 +30,10 @@ pub(crate) use runs::{
 #[command(name = "quorum", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "\
 Start here:
+  quorum review                     this branch, else uncommitted work, else everything
+  quorum review --base origin/main  what this branch adds
+  quorum report --open              the last review in the browser
   quorum plan                       what would be reviewed, by whom, and what it could cost
-  quorum plan --base origin/main    the same for what this branch adds
-  quorum plan --diff change.patch   the same for a patch, also without a repository
   quorum agents --explain FILE      who would review a file, and why
   quorum config init                a quorum.toml to start from
 
@@ -511,154 +521,6 @@ pub(crate) struct LoopArgs {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct SizeArgs {
-    /// Files, directories and globs
-    #[arg(required_unless_present = "task")]
-    pub(crate) paths: Vec<String>,
-    /// A task to size: a JSON file, or `-` for standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["paths", "description"])]
-    pub(crate) task: Option<PathBuf>,
-    /// The model to size for [default: a window of 200,000 tokens]
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) model: Option<String>,
-    /// A window to size for, in place of a model's
-    #[arg(long, value_name = "TOKENS", conflicts_with = "model")]
-    pub(crate) window: Option<u64>,
-    /// What is to be done with the files, in words; they are counted, too
-    #[arg(long, value_name = "TEXT", default_value = "")]
-    pub(crate) description: String,
-    /// How tokens are counted
-    #[arg(long, value_name = "NAME", value_parser = ["o200k", "cl100k", "chars4"])]
-    pub(crate) tokenizer: Option<String>,
-    /// For people, or for programs [default: terminal; json with --task]
-    #[arg(long, value_name = "FORMAT")]
-    pub(crate) format: Option<Format>,
-    /// Write the output to a file instead of standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct IndexArgs {
-    /// Files, directories and globs to look at; everything where none is named
-    pub(crate) paths: Vec<String>,
-    /// Look only at what git calls changed since the last time
-    #[arg(long, conflicts_with = "paths")]
-    pub(crate) changed: bool,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
-}
-
-#[derive(Args, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub(crate) struct SearchArgs {
-    /// Words, a name, or with `--exact` and `--regex` a text or an expression
-    #[arg(required = true, value_name = "QUERY")]
-    pub(crate) query: Vec<String>,
-    /// Only in these files, directories or globs, from the root
-    #[arg(long, value_name = "GLOB", help_heading = "Where")]
-    pub(crate) path: Vec<String>,
-    /// Only in this language
-    #[arg(long, value_name = "L", help_heading = "Where")]
-    pub(crate) lang: Vec<String>,
-    /// Only declarations, or pieces of files
-    #[arg(long, value_name = "KIND", help_heading = "Where", conflicts_with_all = ["exact", "regex"])]
-    pub(crate) kind: Option<KindName>,
-    /// Find this text, exactly
-    #[arg(long, conflicts_with = "regex", help_heading = "How")]
-    pub(crate) exact: bool,
-    /// Find what this regular expression matches
-    #[arg(long, help_heading = "How")]
-    pub(crate) regex: bool,
-    /// Ignore case in `--exact` and `--regex`
-    #[arg(short, long, help_heading = "How")]
-    pub(crate) ignore_case: bool,
-    /// Answer from the index as it is, without a look at what changed
-    #[arg(long, help_heading = "How")]
-    pub(crate) no_update: bool,
-    /// The most results [default: 10; 50 for `--exact` and `--regex`]
-    #[arg(long, value_name = "N", help_heading = "Output")]
-    pub(crate) limit: Option<usize>,
-    /// How much of each result to show
-    #[arg(long, value_name = "HOW", default_value = "preview", help_heading = "Output")]
-    pub(crate) content: ContentName,
-    /// The most tokens of all contents together; results are shortened to fit, then left out
-    #[arg(long, value_name = "TOKENS", help_heading = "Output")]
-    pub(crate) budget: Option<u64>,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KindName {
-    /// Declarations
-    Symbol,
-    /// Pieces of files
-    Chunk,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ContentName {
-    /// The signature, or the line that matches best
-    Minimal,
-    /// A few lines
-    Preview,
-    /// All of it
-    Full,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct SummaryArgs {
-    /// The file
-    pub(crate) file: String,
-    /// The most tokens; what is private and what is nested goes first
-    #[arg(long, value_name = "TOKENS")]
-    pub(crate) budget: Option<u64>,
-    /// Answer from the index as it is, without a look at what changed
-    #[arg(long)]
-    pub(crate) no_update: bool,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct CallersArgs {
-    /// The name; `Type.name` or `Type::name` where it is not unique
-    pub(crate) symbol: String,
-    /// Answer from the index as it is, without a look at what changed
-    #[arg(long)]
-    pub(crate) no_update: bool,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct MapArgs {
-    /// The most tokens
-    #[arg(long, value_name = "TOKENS", default_value_t = 2000)]
-    pub(crate) budget: u64,
-    /// Answer from the index as it is, without a look at what changed
-    #[arg(long)]
-    pub(crate) no_update: bool,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct SymbolsArgs {
-    /// The file
-    pub(crate) file: String,
-    /// List what the file imports and which symbols of the repository it uses
-    #[arg(long)]
-    pub(crate) references: bool,
-    /// Answer from the index as it is, without a look at what changed
-    #[arg(long)]
-    pub(crate) no_update: bool,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
-}
-
-#[derive(Args, Debug)]
 pub(crate) struct AgentsArgs {
     /// A reviewer to show in full
     pub(crate) name: Option<String>,
@@ -701,104 +563,6 @@ pub(crate) struct PostArgs {
     /// Print what would be sent, exactly, and send nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct EvalArgs {
-    /// A folder of labelled code
-    pub(crate) folder: Option<PathBuf>,
-    /// A table of labels for whole files: file, category, expected[, cwe]
-    #[arg(long, value_name = "CSV", requires = "folder")]
-    pub(crate) labels: Option<PathBuf>,
-    /// Another tool's findings on the same folder, as SARIF or its own JSON
-    #[arg(long, value_name = "NAME=FILE", requires = "folder")]
-    pub(crate) against: Vec<String>,
-    /// Only what these reviewers find
-    #[arg(long, value_name = "A,B", value_delimiter = ',')]
-    pub(crate) agents: Vec<String>,
-    /// How many lines a finding may be away from its label
-    #[arg(long, value_name = "LINES", default_value_t = 1)]
-    pub(crate) tolerance: u64,
-    /// Count findings on lines without a label as false
-    #[arg(long)]
-    pub(crate) unlabelled: bool,
-    /// Also list places, one per line
-    #[arg(long, value_name = "WHICH")]
-    pub(crate) list: Option<EvalList>,
-    /// Review the last N commits of a repository one by one
-    #[arg(long, value_names = ["REPO", "N"], num_args = 2, conflicts_with = "folder")]
-    pub(crate) commits: Vec<String>,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EvalList {
-    /// Defects that were not found
-    Missed,
-    /// Sound places with a finding
-    False,
-    /// Findings on lines that the corpus says nothing about
-    Unlabelled,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct RulesArgs {
-    #[command(subcommand)]
-    pub(crate) action: RulesAction,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum RulesAction {
-    /// Print every rule: the embedded ones, and the team's own from .quorum/rules/
-    List {
-        #[command(flatten)]
-        output: OutputArgs,
-    },
-    /// Print one rule with its cases
-    Show {
-        /// Its id
-        id: String,
-        #[command(flatten)]
-        output: OutputArgs,
-    },
-    /// Run the cases inside the rules: what they must find, and what they must leave alone
-    Test {
-        /// Rule files; without any, all embedded rules and the team's own
-        files: Vec<PathBuf>,
-        #[command(flatten)]
-        output: OutputArgs,
-    },
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct AdvisoriesArgs {
-    #[command(subcommand)]
-    pub(crate) action: AdvisoriesAction,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum AdvisoriesAction {
-    /// Take in advisories in OSV form from folders, zip archives or files
-    Import {
-        /// Where they are
-        #[arg(required = true, value_name = "DIR|ZIP")]
-        from: Vec<PathBuf>,
-    },
-    /// Fetch the advisories of all ecosystems, or of those that are named
-    Update {
-        /// The address below which each ecosystem has its all.zip; default: advisories.url
-        #[arg(long)]
-        url: Option<String>,
-        /// Such as npm, go or maven; `status` lists those that there are
-        #[arg(value_name = "ECOSYSTEM")]
-        ecosystems: Vec<String>,
-    },
-    /// Say what there is, and of which day
-    Status {
-        #[command(flatten)]
-        output: OutputArgs,
-    },
 }
 
 #[derive(Args, Debug)]
