@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use quorum_testkit::{Asked, Recorded, Reply, Server, Turn};
 use serde_json::{Value, json};
@@ -238,37 +238,40 @@ fn five_hundred_secrets_stay_at_home() {
 #[test]
 fn a_killed_review_goes_on_without_paying_twice_and_loses_nothing() {
     let wanted = std::env::var("QUORUM_KILLS").ok().and_then(|text| text.parse().ok());
-    let wanted: u32 = wanted.unwrap_or(4);
+    let wanted: u32 = wanted.unwrap_or(6);
     let sandbox = Sandbox::new();
     write_files(&sandbox, 60);
     sandbox.commit("many files");
-    let arguments = ["--commit", "HEAD", "--complete", "--agents", "code-quality,python"];
-    let latency = Duration::from_millis(40);
+    // One call after the other, so that a kill finds some of them paid for.
+    let arguments =
+        ["--commit", "HEAD", "--complete", "--agents", "code-quality,python", "--jobs", "1"];
+    let latency = Duration::from_millis(30);
     let slow = || Server::with_latency(latency, |asked| Reply::Say(finder(asked)));
     let server = slow().expect("it starts");
     let (_, whole) = review(&sandbox, &server, &arguments);
     let needed = server.recorded().len();
-    let at = |request: Option<&Recorded>| request.map(|request| request.at).unwrap_or_default();
-    let recorded = server.recorded();
-    let length = at(recorded.last()).saturating_sub(at(recorded.first()));
     let issues = |result: &Value| -> BTreeSet<String> {
         let findings = result["findings"].as_array().cloned().unwrap_or_default();
         findings.iter().map(|finding| finding["issue"].to_string()).collect()
     };
-    let mut most_settled = 0;
+    // How long a review goes on after its first call.
+    let server = slow().expect("it starts");
+    let mut child = spawn(&sandbox, &server, &arguments);
+    until_asked(&server, &mut child);
+    let start = Instant::now();
+    child.wait().expect("it ends");
+    let length = start.elapsed();
+    let mut settled_at_kills = BTreeSet::new();
     for number in 0..wanted {
         let server = slow().expect("it starts");
         let mut child = spawn(&sandbox, &server, &arguments);
-        // Somewhere between the first call and the last.
         let share = (number * 37 + 13) % 100;
-        while server.recorded().is_empty() && child.try_wait().expect("it is ours").is_none() {
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        until_asked(&server, &mut child);
         std::thread::sleep(length * share / 100);
         drop(child.kill());
         child.wait().expect("it ends");
         let (settled, found) = journal(&sandbox);
-        most_settled = most_settled.max(settled);
+        settled_at_kills.insert(settled);
         let before = server.recorded().len();
         let output =
             sandbox.quorum_with(&["resume", "latest", "--format", "json"], with_server(&server));
@@ -280,7 +283,16 @@ fn a_killed_review_goes_on_without_paying_twice_and_loses_nothing() {
         assert_eq!(issues_now, issues(&whole));
         assert!(found.iter().all(|issue| issues_now.contains(issue)));
     }
-    println!("{wanted} kills among {needed} calls, {most_settled} paid for at most");
+    println!("{wanted} kills among {needed} calls, of which were paid for: {settled_at_kills:?}");
+    let between = settled_at_kills.iter().any(|&settled| settled > 0 && settled < needed);
+    assert!(between, "no kill came between two calls: {settled_at_kills:?}");
+}
+
+/// Waits for the first call of a review.
+fn until_asked(server: &Server, child: &mut Child) {
+    while server.recorded().is_empty() && child.try_wait().expect("it is ours").is_none() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// A review that runs on while the test does something else.
