@@ -9,6 +9,7 @@ mod readers;
 
 mod ctags;
 mod retrieval;
+mod toolchains;
 
 use std::env;
 use std::ffi::OsStr;
@@ -23,6 +24,8 @@ const HELP: &str = "\
 cargo xtask <chore>
 
   test [ARGS…]    install what the tests need and run all of them; ARGS go to `cargo test`
+  toolchains      the tests of gates with Go, CMake, Task, pytest and flake8, which it installs below
+                  target/; `test` does it too, and goes on without them where they cannot be had
   lint            check the format and the lints, as CI does
   schemas         write schemas/ anew from the types
   context         measure what an orchestrator reads of a review, against what is on disk
@@ -90,6 +93,7 @@ fn main() -> Result<()> {
         ),
         Some("readers") => readers::readers(rest.iter().any(|argument| argument == "--required")),
         Some("browser") => readers::browser(rest.iter().any(|argument| argument == "--required")),
+        Some("toolchains") => toolchains::test(true),
         Some("clients") => clients::check(rest.iter().any(|argument| argument == "--required")),
         Some("plugin") => cargo(
             ["run", "--quiet", "--locked", "-p", "quorum", "--", "plugin"],
@@ -107,7 +111,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// Runs all tests. They need git and nothing else that is not a crate: no package to install yet.
+/// Runs all tests. They need git; those that need other toolchains come last, where these can be had.
 fn test(rest: &[String]) -> Result<()> {
     let git = command("git").arg("--version").output();
     if !git.is_ok_and(|output| output.status.success()) {
@@ -118,7 +122,9 @@ fn test(rest: &[String]) -> Result<()> {
     if named {
         cargo(["test", "--locked"], rest)
     } else {
-        cargo(["test", "--locked", "--workspace"], rest)
+        cargo(["test", "--locked", "--workspace"], rest)?;
+        // What is picked by name is all that is wanted.
+        if rest.is_empty() { toolchains::test(false) } else { Ok(()) }
     }
 }
 

@@ -23,3 +23,4 @@ mod sandbox;
 mod scope;
 mod size;
 mod sops;
+mod toolchains;
