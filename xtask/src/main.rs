@@ -11,6 +11,7 @@ mod local_model;
 mod readers;
 mod reference;
 mod retrieval;
+mod toolchains;
 
 use std::env;
 use std::ffi::OsStr;
@@ -25,6 +26,8 @@ const HELP: &str = "\
 cargo xtask <chore>
 
   test [ARGS…]    install what the tests need and run all of them; ARGS go to `cargo test`
+  toolchains      the tests of gates with Go, CMake, Task, pytest and flake8, which it installs below
+                  target/; `test` does it too, and goes on without them where they cannot be had
   lint            check the format and the lints, as CI does
   schemas         write schemas/ anew from the types
   context         measure what an orchestrator reads of a review, against what is on disk
@@ -98,6 +101,7 @@ fn main() -> Result<()> {
         Some("dist") => dist::dist(rest.first()),
         Some("readers") => readers::readers(rest.iter().any(|argument| argument == "--required")),
         Some("browser") => readers::browser(rest.iter().any(|argument| argument == "--required")),
+        Some("toolchains") => toolchains::test(true),
         Some("clients") => clients::check(rest.iter().any(|argument| argument == "--required")),
         Some("plugin") => cargo(
             ["run", "--quiet", "--locked", "-p", "quorum", "--", "plugin"],
@@ -135,6 +139,7 @@ fn test(rest: &[String]) -> Result<()> {
     let required = false;
     readers::readers(required)?;
     readers::browser(required)?;
+    toolchains::test(required)?;
     local_model::test(required)
 }
 

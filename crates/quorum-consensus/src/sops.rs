@@ -26,6 +26,8 @@ pub(crate) fn merge(plan: &Plan, seats: &[Seat<'_>]) -> Vec<SopResult> {
             severity: SopSeverity::default(),
             status: SopStatus::NotReviewed,
             evidence: "no reviewer answered for it".to_owned(),
+            file: None,
+            line: None,
             finding_severity: None,
         });
     }

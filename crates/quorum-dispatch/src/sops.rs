@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
 use quorum_model::plan::PlannedAgent;
-use quorum_model::result::{SopResult, SopSeverity, SopStatus};
+use quorum_model::result::{SopResult, SopStatus};
 use quorum_plan::sop::{Check, Sop};
 use quorum_rules::{RuleFinding, SourceFile};
 use regex::Regex;
@@ -112,16 +112,20 @@ impl<'a> Checks<'a> {
         let sops = self.sops.iter().enumerate();
         sops.filter(|(_, (sop, _))| planned.contains(sop.name.as_str()))
             .map(|(index, (sop, checks))| {
-                let (status, evidence) = if checks.is_empty() {
+                if checks.is_empty() {
                     let evidence = "the embedded reviewers have no check for it";
-                    (SopStatus::NotChecked, evidence.to_owned())
-                } else {
-                    let places = self.places(index, &own, findings);
-                    let missed =
-                        unread.iter().find(|path| own.contains(path.as_str()) && sop.applies(path));
-                    judge(&places, checks.len(), missed)
-                };
-                answer(sop, status, evidence)
+                    return answer(sop, SopStatus::NotChecked, evidence.to_owned());
+                }
+                let places = self.places(index, &own, findings);
+                let missed =
+                    unread.iter().find(|path| own.contains(path.as_str()) && sop.applies(path));
+                let (status, evidence) = judge(&places, checks.len(), missed);
+                let first = places.iter().find_map(|(path, found)| Some((path, found.first()?)));
+                SopResult {
+                    file: first.map(|(path, _)| path.clone()),
+                    line: first.map(|(_, place)| place.line).filter(|line| *line > 0),
+                    ..answer(sop, status, evidence)
+                }
             })
             .collect()
     }
@@ -196,9 +200,17 @@ fn judge(
     (SopStatus::Passed, format!("{checks} on {files} found nothing"))
 }
 
-fn answer(sop: &Sop, status: SopStatus, evidence: String) -> SopResult {
-    let severity: SopSeverity = sop.severity;
-    SopResult { sop: sop.name.clone(), severity, status, evidence, finding_severity: None }
+/// An answer that names no place.
+pub(crate) fn answer(sop: &Sop, status: SopStatus, evidence: String) -> SopResult {
+    SopResult {
+        sop: sop.name.clone(),
+        severity: sop.severity,
+        status,
+        evidence,
+        file: None,
+        line: None,
+        finding_severity: None,
+    }
 }
 
 /// A line as evidence quotes it, without a secret that it may hold.

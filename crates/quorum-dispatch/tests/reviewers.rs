@@ -76,7 +76,8 @@ fn a_repair_turn_is_enough_for_most() {
 
 /// A reviewer that answers for a standing order from its `after`th answer on.
 fn answers_for_order(asked: &quorum_testkit::Asked<'_>, after: usize, style: Style) -> Turn {
-    let answer = json!([{ "sop": "Errors.md", "status": "violated", "evidence": "line 10" }]);
+    let answer = json!([{ "sop": "Errors.md", "status": "violated", "evidence": "line 10",
+        "file": "src/f0.rs", "quote": "= bug();" }]);
     let silent = json!([{ "sop": "errors", "status": "passed", "evidence": " " }]);
     let sops = if asked.number >= after { answer } else { silent };
     let patterns =
@@ -101,13 +102,15 @@ fn a_missing_answer_for_an_sop_is_asked_for_once() {
             assert_eq!(outcome.status, OutcomeStatus::Completed, "{case}");
             assert_eq!(outcome.sops.len(), 1, "{case}");
             assert_eq!(outcome.sops[0].status, SopStatus::Violated, "{case}");
-            assert_eq!(outcome.sops[0].evidence, "line 10", "{case}");
+            let evidence = "src/f0.rs:10: `let marker_0 = bug();` line 10";
+            assert_eq!(outcome.sops[0].evidence, evidence, "{case}");
+            assert_eq!(outcome.sops[0].line, Some(10), "{case}");
             assert_eq!(server.recorded().len(), calls, "{case}");
             assert!(server.recorded()[0].text.contains("Every error says what failed."));
             assert_eq!(outcome.patterns[0].pattern, "Errors are wrapped", "{case}");
             if calls == 2 {
                 let asked = &server.recorded()[1].text;
-                assert!(asked.contains("missing, or has no evidence: errors."), "{asked}");
+                assert!(asked.contains("quotes what is not in the change: errors."), "{asked}");
             }
         }
     }
@@ -124,6 +127,24 @@ fn an_sop_without_an_answer_makes_its_agent_partial() {
     assert_eq!(outcome.error.as_deref(), Some("it gave no answer for the SOP errors"));
     assert_eq!(outcome.sops[0].status, SopStatus::NotReviewed);
     assert_eq!(outcome.covered.len(), 2, "what was shown was shown");
+}
+
+#[test]
+fn a_violation_that_the_code_does_not_show_is_no_answer() {
+    for (file, quote) in [("src/f0.rs", "marker_7"), ("src/none.rs", "bug()"), ("src/f0.rs", "1")] {
+        let server = Server::start(move |_| {
+            let sops = json!([{ "sop": "errors", "status": "violated", "evidence": "it is so",
+                "file": file, "quote": quote }]);
+            Reply::Say(Turn::default().call("done", &json!({ "sops": sops, "patterns": [] })))
+        });
+        let server = server.unwrap();
+        let bench = Bench { order: Some("Order.".to_owned()), ..Bench::of_files(1, 20) };
+        let outcome = bench.review(&server).remove(0);
+        assert_eq!(server.recorded().len(), 2, "it is asked for once more");
+        assert_eq!(outcome.status, OutcomeStatus::Partial, "{outcome:?}");
+        assert_eq!(outcome.sops[0].status, SopStatus::NotReviewed, "{outcome:?}");
+        assert_eq!(outcome.rejected.get("sop_quote_not_found"), Some(&2), "{outcome:?}");
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ mod trigger;
 
 pub use error::GateError;
 pub use run::{Gates, Observer, prepare, run};
-pub use sandbox::{HELPER, helper};
+pub use sandbox::{Family, HELPER, helper};
 pub use select::select;
 pub use surroundings::Scratch;
 pub use tree::{Paths, Tree};

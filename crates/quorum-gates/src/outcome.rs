@@ -68,6 +68,14 @@ pub fn outcome(check: &GateCheck, done: &Done<'_>, reading: &Reading<'_>) -> Gat
             let junit = parse::junit(text, reading.paths, folder);
             junit.or_else(|| parse::sarif(text, reading.paths, folder)).unwrap_or_default()
         });
+        // What a tool prints and reports as well is one thing.
+        let known: Vec<(String, u64)> =
+            parsed.findings.iter().map(|found| (found.file.clone(), found.line)).collect();
+        let reported = reported.filter(|found| {
+            !known
+                .iter()
+                .any(|(file, line)| *file == found.file && (*line == found.line || found.line == 0))
+        });
         result.findings = parse::tidy(parsed.findings.into_iter().chain(reported));
         result.output =
             cut(done.output.trim_end(), parsed.first_error, reading.limit, reading.count);

@@ -113,6 +113,25 @@ struct Remark<'a> {
     message: &'a str,
 }
 
+/// What the groups of a pattern name; without a level it is an error.
+fn remark<'l>(found: &regex::Captures<'l>, message: &'l str) -> Remark<'l> {
+    Remark {
+        path: group(found, "path").unwrap_or_default(),
+        line: group(found, "line").unwrap_or_default(),
+        column: group(found, "column"),
+        level: group(found, "level").map_or(GateLevel::Error, level),
+        rule: group(found, "rule"),
+        message,
+    }
+}
+
+fn level(word: &str) -> GateLevel {
+    match word.to_ascii_lowercase().as_str() {
+        "warning" | "info" => GateLevel::Warning,
+        _ => GateLevel::Error,
+    }
+}
+
 impl<'a> Reader<'a> {
     /// Takes what stands on line `number`, where it is about a file of the repository.
     fn take(&mut self, number: usize, remark: &Remark<'_>) -> bool {
@@ -150,6 +169,14 @@ impl<'a> Reader<'a> {
         before.map(|(number, line)| (number, *line)).find(|(_, line)| !line.trim().is_empty())
     }
 
+    /// Whether something was said of that place already.
+    fn knows(&self, remark: &Remark<'_>) -> bool {
+        let (file, line) = (self.resolve(remark.path), remark.line.parse().ok());
+        self.found
+            .iter()
+            .any(|(_, known)| Some(&known.file) == file.as_ref() && Some(known.line) == line)
+    }
+
     fn is_taken(&self, number: usize) -> bool {
         self.found.iter().any(|(taken, _)| *taken == number)
     }
@@ -184,5 +211,7 @@ fn group<'l>(captures: &regex::Captures<'l>, name: &str) -> Option<&'l str> {
     captures.name(name).map(|found| found.as_str())
 }
 
+#[cfg(test)]
+mod recorded;
 #[cfg(test)]
 mod tests;

@@ -30,6 +30,7 @@ pub use capture::Captured;
 use linux as system;
 #[cfg(not(target_os = "linux"))]
 use other as system;
+pub use system::Family;
 
 use crate::error::GateError;
 

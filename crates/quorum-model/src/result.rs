@@ -142,6 +142,12 @@ pub struct SopResult {
     pub status: SopStatus,
     /// What it rests on.
     pub evidence: String,
+    /// The file that shows a violation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line of that file, where one line shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
     /// The worst finding behind a violation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding_severity: Option<Severity>,

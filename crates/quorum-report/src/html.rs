@@ -9,10 +9,12 @@ mod data;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use quorum_model::gate::GateLevel;
+use quorum_model::result::ReviewResult;
 use quorum_model::verdict::Verdict;
 use sha2::{Digest as _, Sha256};
 
-use crate::report::Report;
+use crate::report::{self, Report, is_gated};
 use crate::text;
 
 const STYLE: &str = include_str!("html/report.css");
@@ -38,7 +40,7 @@ pub fn render(report: &Report<'_>) -> String {
     let result = report.result;
     let words = in_words(result.verdict);
     let label = escape(&text::line(&report.plan.scope.label, 300));
-    let reasons = reasons(&result.reasons);
+    let reasons = if is_gated(result) { reasons(&gated(result)) } else { reasons(&result.reasons) };
     format!(
         r##"<!doctype html>
 <html lang="en">
@@ -77,6 +79,19 @@ pub fn render(report: &Report<'_>) -> String {
         verdict = text::verdict(result.verdict),
         data = inert(&data::json(report)),
     )
+}
+
+/// Why nobody was asked: the gates that failed, the places that they name, and a word on reviewers.
+fn gated(result: &ReviewResult) -> Vec<String> {
+    let failed = result.gates.iter().filter(|gate| gate.blocks());
+    let places = failed.flat_map(|gate| {
+        let errors = gate.findings.iter().filter(|finding| finding.level == GateLevel::Error);
+        errors.map(|finding| format!("{}:{} {}", finding.file, finding.line, finding.message))
+    });
+    let mut all = result.reasons.clone();
+    all.extend(places);
+    all.push(report::NOT_ASKED.to_owned());
+    all
 }
 
 /// The first reasons, and the rest behind a line that opens them.

@@ -25,7 +25,7 @@ pub fn render(report: &Report<'_>) -> String {
     for file in &report.result.coverage.files {
         by_file.entry(&file.path).or_default();
     }
-    for finding in report.findings() {
+    for finding in report.entries() {
         by_file.entry(&finding.file).or_default().push(case(report, finding));
     }
     let coverage: BTreeMap<&str, &FileCoverage> =
@@ -100,8 +100,10 @@ fn body(report: &Report<'_>, finding: &Finding) -> String {
         lines.push(String::new());
         lines.push(text::block(&finding.recommendation, 2_000));
     }
-    lines.push(String::new());
-    lines.push(format!("seen by {}", text::line(&agents.join(", "), 300)));
+    if !agents.is_empty() {
+        lines.push(String::new());
+        lines.push(format!("seen by {}", text::line(&agents.join(", "), 300)));
+    }
     lines.join("\n")
 }
 

@@ -15,6 +15,7 @@ pub mod html;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+mod orders;
 pub mod rdjsonl;
 pub mod report;
 pub mod sarif;

@@ -12,7 +12,7 @@ use quorum_model::result::{AgentExecution, SopStatus};
 use quorum_model::verdict::Verdict;
 use std::fmt::Write as _;
 
-use crate::report::{Report, worst_first};
+use crate::report::{NOT_ASKED, Report, is_gated, worst_first};
 use crate::text;
 pub(crate) use escape::prose;
 
@@ -33,6 +33,9 @@ pub fn step_summary(report: &Report<'_>) -> String {
 
 fn page(report: &Report<'_>, limit: usize) -> String {
     let parts = limit / 8;
+    if is_gated(report.result) {
+        return [title(report), gated(report, limit - parts), footer(report)].concat();
+    }
     let head = [title(report), reasons(report, parts), agents(report, parts)].concat();
     let tail =
         [coverage(report, parts), checks(report, parts), not_agreed(report, parts), footer(report)]
@@ -140,6 +143,13 @@ fn checks(report: &Report<'_>, limit: usize) -> String {
         rows.push(format!("- SOP {}: {status}; {evidence}\n", prose(&sop.sop, 100)));
     }
     folded("Gates and SOPs", &rows, limit)
+}
+
+/// The checks alone: nobody was asked.
+fn gated(report: &Report<'_>, limit: usize) -> String {
+    let rows: Vec<String> = report.result.gates.iter().map(gate_row).collect();
+    let rows = listing(&rows, limit, |more| format!("- … and {more} more\n"));
+    format!("{rows}\n{NOT_ASKED}\n\n")
 }
 
 /// A check in one line, and the places that it names where it did not pass.

@@ -5,8 +5,12 @@ use std::collections::BTreeMap;
 
 use quorum_model::event::Event;
 use quorum_model::finding::{Finding, FindingState};
+use quorum_model::gate::GateResult;
 use quorum_model::plan::Plan;
-use quorum_model::result::ReviewResult;
+use quorum_model::result::{AgentExecution, ReviewResult};
+use quorum_model::verdict::AgentVerdict;
+
+use crate::orders;
 
 /// What a report is made of: the result, and what a reader needs to make sense of it.
 ///
@@ -25,6 +29,8 @@ pub struct Report<'a> {
     pub started: Option<String>,
     /// When it ended, in UTC, RFC 3339.
     pub ended: Option<String>,
+    /// Violated standing orders, in the form of findings.
+    pub orders: Vec<Finding>,
 }
 
 impl<'a> Report<'a> {
@@ -37,6 +43,7 @@ impl<'a> Report<'a> {
             events: Vec::new(),
             started: None,
             ended: None,
+            orders: orders::violated(result),
         }
     }
 
@@ -54,10 +61,28 @@ impl<'a> Report<'a> {
         worst_first(self.result.findings.iter().chain(&self.result.history))
     }
 
-    /// The findings that stand in the reviewed code, worst first: what an annotation is made for.
-    pub fn current(&self) -> Vec<&'a Finding> {
-        self.findings().into_iter().filter(|finding| is_current(finding)).collect()
+    /// The findings that stand, violated standing orders and the findings of earlier reviews, worst
+    /// first: for formats that know nothing but findings.
+    pub fn entries(&self) -> Vec<&Finding> {
+        let result = self.result;
+        worst_first(result.findings.iter().chain(&self.orders).chain(&result.history))
     }
+
+    /// The entries that stand in the reviewed code, worst first: what an annotation is made for.
+    pub fn current(&self) -> Vec<&Finding> {
+        self.entries().into_iter().filter(|finding| is_current(finding)).collect()
+    }
+}
+
+/// What a page says in place of reviewers, where a gate kept them from running.
+pub(crate) const NOT_ASKED: &str = "Reviewers did not run, because a required gate did not pass.";
+
+/// Whether nobody was asked, because a required gate did not pass.
+pub(crate) fn is_gated(result: &ReviewResult) -> bool {
+    let idle = |agent: &AgentExecution| agent.verdict == AgentVerdict::Error && agent.calls == 0;
+    result.gates.iter().any(GateResult::blocks)
+        && result.findings.is_empty()
+        && result.execution.agents.iter().all(idle)
 }
 
 /// `findings`, worst first; among equals those that need a look, then by place.

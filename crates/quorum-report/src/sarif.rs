@@ -34,7 +34,7 @@ pub fn render(report: &Report<'_>) -> String {
 }
 
 fn log<'a>(report: &'a Report<'_>) -> Log<'a> {
-    let agreed = report.findings();
+    let agreed = report.entries();
     let not_agreed = worst_first(&report.result.not_agreed);
     let all: Vec<(&Finding, bool)> = agreed
         .into_iter()

@@ -13,7 +13,7 @@ mod text;
 use anstyle::{AnsiColor, Style};
 use quorum_model::severity::Severity;
 
-use crate::report::Report;
+use crate::report::{Report, is_gated};
 
 /// How to render.
 #[derive(Clone, Copy, Debug)]
@@ -39,9 +39,11 @@ pub fn render(report: &Report<'_>, options: &Options<'_>) -> String {
     let result = report.result;
     let mut page = Page::new(options);
     summary::write(&mut page, result);
-    coverage::write_gaps(&mut page, result);
-    findings::write(&mut page, result);
-    coverage::write_matrix(&mut page, result);
+    if !is_gated(result) {
+        coverage::write_gaps(&mut page, result);
+        findings::write(&mut page, result);
+        coverage::write_matrix(&mut page, result);
+    }
     summary::write_footer(&mut page, result, options.full_report);
     page.text
 }

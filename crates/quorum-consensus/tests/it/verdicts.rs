@@ -219,6 +219,8 @@ fn failed_gates_and_broken_sops_block_whatever_is_ignored() {
         severity: SopSeverity::Error,
         status: SopStatus::Violated,
         evidence: "a.go:3 drops an error".to_owned(),
+        file: Some("a.go".to_owned()),
+        line: Some(3),
         finding_severity: None,
     }];
     let result = review.decide();
@@ -240,6 +242,8 @@ fn the_worst_answer_for_an_sop_counts_whoever_gave_it() {
         severity: SopSeverity::Error,
         status,
         evidence: "because".to_owned(),
+        file: None,
+        line: None,
         finding_severity: None,
     };
     let rising = [NotChecked, NotReviewed, NotApplicable, Passed, Violated];

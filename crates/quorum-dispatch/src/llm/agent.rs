@@ -15,6 +15,7 @@ use super::branch::{BranchId, BranchState};
 use super::desk::Standing;
 use super::session::{End, Session, Worker};
 use super::tally::Tally;
+use crate::sops;
 
 /// Waves after the planned ones; what is left then does not fit, and is said to be left.
 const MOST_FOLLOW_UPS: u32 = 4;
@@ -259,15 +260,16 @@ impl Worker<'_> {
             let answers = answers.filter_map(|answer| Some((answer.status()?, answer)));
             let worst = answers.max_by_key(|(status, _)| badness(*status));
             let missing = tally.unanswered_sops.contains(&sop.name);
-            let (status, evidence) = match worst {
-                Some((status, answer)) if status == SopStatus::Violated || !missing => {
-                    (status, answer.evidence.clone())
+            let none = |why: &str| sops::answer(sop, SopStatus::NotReviewed, why.to_owned());
+            match worst {
+                Some((status, given)) if status == SopStatus::Violated || !missing => {
+                    let (file, line) = given.place.clone().unzip();
+                    let answer = sops::answer(sop, status, given.evidence.clone());
+                    SopResult { file, line, ..answer }
                 }
-                Some(_) => (SopStatus::NotReviewed, "no answer for all of the code".to_owned()),
-                None => (SopStatus::NotReviewed, "no answer, or none with evidence".to_owned()),
-            };
-            let (name, severity) = (sop.name.clone(), sop.severity);
-            SopResult { sop: name, severity, status, evidence, finding_severity: None }
+                Some(_) => none("no answer for all of the code"),
+                None => none("no answer, or none with evidence"),
+            }
         };
         shown.map(result).collect()
     }

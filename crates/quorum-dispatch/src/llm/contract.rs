@@ -44,16 +44,23 @@ pub(crate) struct SopAnswer {
     pub(crate) sop: String,
     pub(crate) status: String,
     pub(crate) evidence: String,
+    /// The file and the code in it that shows a violation, by the reviewer's word.
+    pub(crate) file: Option<String>,
+    pub(crate) quote: Option<String>,
+    /// Where the quote stands, once it was found there.
+    pub(crate) place: Option<(String, u64)>,
 }
 
 impl SopAnswer {
-    /// Whether it answers for the standing order `name`, with a word that is known and evidence.
+    /// Whether it answers for the standing order `name`, with a word that is known and evidence. A
+    /// violation counts only where the code shows it.
     pub(crate) fn counts_for(&self, name: &str) -> bool {
-        self.is_for(name) && self.status().is_some() && !self.evidence.trim().is_empty()
+        let shown = self.status() != Some(SopStatus::Violated) || self.place.is_some();
+        self.is_for(name) && self.status().is_some() && !self.evidence.trim().is_empty() && shown
     }
 
     /// Reviewers are lax about case and endings.
-    fn is_for(&self, name: &str) -> bool {
+    pub(crate) fn is_for(&self, name: &str) -> bool {
         let said = self.sop.trim();
         let said = said.strip_suffix(".md").unwrap_or(said);
         said.eq_ignore_ascii_case(name)
@@ -158,6 +165,8 @@ fn done_schema() -> Value {
             "sop": { "type": "string" },
             "status": { "type": "string", "enum": ["passed", "violated", "not_applicable"] },
             "evidence": { "type": "string" },
+            "file": { "type": ["string", "null"] },
+            "quote": { "type": ["string", "null"], "description": "For a violation: a changed line of that file that shows it, copied exactly." },
         })) },
         "patterns": { "type": "array", "items": object(&json!({
             "name": { "type": "string" },
@@ -208,7 +217,8 @@ pub(crate) fn done(value: &Value) -> Report {
         let text = |name: &str| text(value, name);
         let sop = text("sop").or_else(|| text("sop_id"))?;
         let evidence = text("evidence").unwrap_or_default();
-        Some(SopAnswer { sop, status: text("status")?, evidence })
+        let (file, quote) = (text("file"), text("quote"));
+        Some(SopAnswer { sop, status: text("status")?, evidence, file, quote, place: None })
     });
     Report { findings: Vec::new(), skipped, sops: sops.collect(), patterns: patterns(value) }
 }

@@ -247,7 +247,9 @@ fn wave_of(worker: &Worker<'_>, shards: &[&Shard], part: Option<&Part>) -> Tally
         let said = contract::done(remark);
         tally.skipped.medium_count += said.skipped.medium_count;
         tally.skipped.low_count += said.skipped.low_count;
-        tally.sops.extend(said.sops);
+        // One that cannot be searched for secrets is no answer.
+        let answers = said.sops.into_iter().filter_map(|answer| worker.desk.settle(answer).ok());
+        answers.for_each(|answer| tally.add_answer(answer));
     }
     tally.budget = part.budget;
     tally.used = part.used;

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::branch::Branches;
+use super::contract::SopAnswer;
 use super::ground::Ground;
 use super::ledger::Ledger;
 use super::prompt::{Prompts, Style};
@@ -236,5 +237,14 @@ pub(crate) struct Desk<'a> {
 impl Desk<'_> {
     pub(crate) fn count(&self, text: &str) -> u64 {
         self.review.counter.count(text.as_bytes())
+    }
+
+    /// An answer for a standing order with the place that shows a violation, and without secrets.
+    pub(crate) fn settle(&self, answer: SopAnswer) -> Result<SopAnswer, String> {
+        let sop = self.review.sops.iter().find(|sop| answer.is_for(&sop.name));
+        let mut answer =
+            self.ground.settle(answer, |path| sop.is_some_and(|sop| sop.applies(path)));
+        answer.evidence = self.library.clean(&answer.evidence)?;
+        Ok(answer)
     }
 }

@@ -6,9 +6,10 @@ use quorum_model::agent::Agent;
 use quorum_model::budget::Mode;
 use quorum_model::finding::{AgentFinding, TraceStep};
 use quorum_model::plan::Plan;
+use quorum_model::result::SopStatus;
 use quorum_model::scope::{Change, FileEntry};
 
-use super::contract::Reported;
+use super::contract::{Reported, SopAnswer};
 use super::shown::{Library, Mark, Shown, ShownFile};
 
 /// Why a finding is not taken.
@@ -140,6 +141,50 @@ impl<'a> Ground<'a> {
         }
     }
 
+    /// Finds the code that shows the violation of a standing order that `applies` to some files. The
+    /// evidence of one that the code shows begins with the place; one that it does not show gets none.
+    pub(crate) fn settle(
+        &self,
+        mut answer: SopAnswer,
+        applies: impl Fn(&str) -> bool,
+    ) -> SopAnswer {
+        if answer.status() != Some(SopStatus::Violated) {
+            return answer;
+        }
+        let quotes: Vec<&str> = match &answer.quote {
+            Some(quote) => vec![quote],
+            // Between back quotes stands what is copied.
+            None => answer.evidence.split('`').skip(1).step_by(2).collect(),
+        };
+        let files: Vec<&str> = match &answer.file {
+            Some(file) => vec![self.path(file)],
+            None => self.files.keys().copied().collect(),
+        };
+        let files = files.into_iter().filter(|file| applies(file));
+        let mut pairs = files.flat_map(|file| quotes.iter().map(move |quote| (file, *quote)));
+        let found = pairs.find_map(|(file, quote)| self.first_place(file, quote));
+        if let Some((file, line, code)) = found {
+            let code = code.trim().lines().next().unwrap_or_default();
+            let said = answer.evidence.trim();
+            answer.evidence = format!("{file}:{line}: `{code}` {said}").trim_end().to_owned();
+            answer.place = Some((file, line));
+        }
+        answer
+    }
+
+    /// The first place under review where `quote` stands, and the code there.
+    fn first_place(&self, file: &str, quote: &str) -> Option<(String, u64, String)> {
+        if !significant(quote) {
+            return None;
+        }
+        let (path, found) = self.candidates(file, quote).ok()?;
+        let entry = self.files.get(path)?;
+        let deleted = entry.change == Change::Deleted;
+        let lines = *found.iter().find(|lines| deleted || is_reviewed(entry, **lines))?;
+        let code = self.evidence(path, lines).unwrap_or_else(|| quote.to_owned());
+        Some((path.to_owned(), lines.0, code))
+    }
+
     fn anchor(
         &self,
         reported: &Reported,
@@ -183,25 +228,35 @@ impl<'a> Ground<'a> {
         quote: &str,
         line: Option<u64>,
     ) -> Result<(String, Lines), Rejection> {
+        let (path, found) = self.candidates(file, quote)?;
+        let entry = self.files.get(path).ok_or(Rejection::OutOfScope)?;
+        let deleted = entry.change == Change::Deleted;
+        let within = |lines: Lines| deleted || is_reviewed(entry, lines);
+        Ok((path.to_owned(), choose(&found, line, &within)?))
+    }
+
+    /// A file under review by its proper name, and all places in it where a quote stands.
+    fn candidates<'p>(
+        &self,
+        file: &'p str,
+        quote: &str,
+    ) -> Result<(&'p str, Vec<Lines>), Rejection> {
         let path = self.path(file);
         let Some(entry) = self.files.get(path) else {
             let exists = self.library.around(path).is_some();
             return Err(if exists { Rejection::OutOfScope } else { Rejection::NoSuchFile });
         };
         let shown = self.library.changed(path).ok_or(Rejection::QuoteNotFound)?;
-        let within = |lines: Lines| is_reviewed(entry, lines);
         if entry.change == Change::Deleted {
             let base = shown.base.as_ref().ok_or(Rejection::QuoteNotFound)?;
-            let lines = choose(&occurrences(base, quote), line, &|_| true)?;
-            return Ok((path.to_owned(), lines));
+            return Ok((path, occurrences(base, quote)));
         }
-        let found = shown.head.as_ref().map(|head| occurrences(head, quote)).unwrap_or_default();
-        if found.is_empty()
-            && let Some(lines) = removed(&shown, quote)
-        {
-            return Ok((path.to_owned(), lines));
+        let mut found =
+            shown.head.as_ref().map(|head| occurrences(head, quote)).unwrap_or_default();
+        if found.is_empty() {
+            found.extend(removed(&shown, quote));
         }
-        Ok((path.to_owned(), choose(&found, line, &within)?))
+        Ok((path, found))
     }
 
     /// A line that is named and not quoted.
@@ -240,6 +295,7 @@ fn evidence_of(text: &Shown, (first, last): Lines) -> String {
 /// Whether any of the lines is in a hunk; all of a file is, that is reviewed as a whole.
 fn is_reviewed(entry: &FileEntry, (first, last): Lines) -> bool {
     let inside = |start: u64, count: u64| {
+        let start = start.max(1);
         let end = start.saturating_add(count.max(1)).saturating_sub(1);
         first <= end && last >= start
     };

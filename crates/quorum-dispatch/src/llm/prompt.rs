@@ -281,7 +281,7 @@ mod tests {
         assert!(forced.contains("force return"), "{forced}");
         assert!(prompts.repair("no JSON").contains("no JSON"));
         let names = ["errors".to_owned(), "tests".to_owned()];
-        assert!(prompts.missing_sops(&names).contains("evidence: errors, tests."));
+        assert!(prompts.missing_sops(&names).contains("change: errors, tests."));
         assert!(
             prompts
                 .around("fn f()")

@@ -472,9 +472,8 @@ impl<'a> Session<'a> {
         }
         tally.skipped.medium_count += report.skipped.medium_count;
         tally.skipped.low_count += report.skipped.low_count;
-        for mut answer in report.sops {
-            answer.evidence = self.desk().library.clean(&answer.evidence)?;
-            tally.sops.push(answer);
+        for answer in report.sops {
+            tally.add_answer(self.desk().settle(answer)?);
         }
         tally.patterns.extend(report.patterns);
         Ok(())

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::Covered;
 use quorum_model::report::{CutoffReason, Pattern, SkippedFindings};
+use quorum_model::result::SopStatus;
 use quorum_model::unit::Unit;
 
 use super::contract::SopAnswer;
@@ -70,6 +71,14 @@ impl Tally {
         self.tokens = self.tokens.saturating_add(other.tokens);
         self.usd += other.usd;
         self.calls += other.calls;
+    }
+
+    /// Takes an answer for a standing order; a violation that the code does not show is counted.
+    pub(crate) fn add_answer(&mut self, answer: SopAnswer) {
+        if answer.status() == Some(SopStatus::Violated) && answer.place.is_none() {
+            *self.rejected.entry("sop_quote_not_found".to_owned()).or_default() += 1;
+        }
+        self.sops.push(answer);
     }
 
     /// Takes a finding unless it is there; whether it is new.

@@ -1,5 +1,6 @@
 use super::*;
 use quorum_model::plan::Shard;
+use quorum_model::result::SopSeverity;
 use quorum_model::scope::{Change, FileEntry, FileKind};
 use quorum_model::severity::Severity;
 use quorum_rules::LineSet;
@@ -87,6 +88,7 @@ fn a_forbidden_line_counts_only_where_the_change_adds_it() {
     let answers = checks.answers(&agent(&["a.go", "b.rs"], &sops), &[], &BTreeSet::new());
     assert_eq!(one(&answers), (SopStatus::Violated, "a.go:2: `fmt.Println(1)`"));
     assert_eq!(answers[0].severity, SopSeverity::Error);
+    assert_eq!((answers[0].file.as_deref(), answers[0].line), (Some("a.go"), Some(2)));
     let other = checks.answers(&agent(&["b.rs"], &sops), &[], &BTreeSet::new());
     assert_eq!(one(&other).0, SopStatus::NotApplicable);
 }

@@ -1,17 +1,16 @@
 //! Compilers, type checkers and linters: one message, one place.
 
-use quorum_model::gate::GateLevel;
-
-use super::{Reader, Remark, captures, group, pattern};
+use super::{Reader, Remark, captures, group, level, pattern, remark};
 
 // rustc, and what prints as it does.
 pattern!(ARROW, r"^\s*--> (?P<path>.+?):(?P<line>\d+):(?P<column>\d+)$");
 pattern!(RUSTC, r"^(?P<level>error|warning)(?:\[(?P<rule>[\w:]+)\])?: (?P<message>.+)$");
 pattern!(RUFF, r"^(?P<rule>[A-Z]{1,6}\d{2,4}|[a-z]+(?:-[a-z]+)+):? (?:\[\*\] )?(?P<message>.+)$");
-// `file:line:column: message`, with whatever compilers put around it.
+// `file:line:column: message`, with whatever compilers put around it. Gradle 4 does not end the line
+// that names the task.
 pattern!(
     COLON,
-    r"^(?:\[(?:ERROR|WARNING)\] |vet: )?\s*(?P<path>[^:]+?):(?P<line>\d+)(?::(?P<column>\d+))?(?:[:,-]\d+)*(?: -|:)\s+(?P<rest>\S.*)$"
+    r"^(?:\[(?:ERROR|WARNING)\] |vet: |:(?:\w+:)*compile(?:Test)?(?:Java|Kotlin|Groovy|Scala))?\s*(?P<path>[^:]+?):(?P<line>\d+)(?::(?P<column>\d+))?(?:[:,-]\d+)*(?: -|:)\s+(?P<rest>\S.*)$"
 );
 pattern!(
     LEVEL,
@@ -72,24 +71,6 @@ pub(super) fn read_make(reader: &mut Reader<'_>) {
             let how = group(&found, "how").unwrap_or_default();
             reader.take(number, &remark(&found, &format!("the target `{target}` failed: {how}")));
         }
-    }
-}
-
-fn remark<'l>(found: &regex::Captures<'l>, message: &'l str) -> Remark<'l> {
-    Remark {
-        path: group(found, "path").unwrap_or_default(),
-        line: group(found, "line").unwrap_or_default(),
-        column: group(found, "column"),
-        level: level(group(found, "level").unwrap_or("error")),
-        rule: group(found, "rule"),
-        message,
-    }
-}
-
-fn level(word: &str) -> GateLevel {
-    match word.to_ascii_lowercase().as_str() {
-        "warning" | "info" => GateLevel::Warning,
-        _ => GateLevel::Error,
     }
 }
 

@@ -1,14 +1,13 @@
 //! Test runners: which test failed, what it said, and where.
 
-use quorum_model::gate::GateLevel;
-
-use super::{Reader, Remark, captures, group, pattern};
+use super::{Reader, Remark, captures, group, pattern, remark};
 
 pattern!(
     RUST_PANIC,
     r"^thread '(?P<test>.+?)'(?: \(\d+\))? panicked at (?P<path>.+?):(?P<line>\d+):(?P<column>\d+):$"
 );
-pattern!(GO_FRAME, r"^\s+(?P<path>\S+\.go):(?P<line>\d+) \+0x");
+// A function that was inlined has no offset.
+pattern!(GO_FRAME, r"^\s+(?P<path>\S+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+)?$");
 pattern!(PYTEST_SAID, r"^E\s+(?P<message>\S.*)$");
 pattern!(
     SUREFIRE,
@@ -56,12 +55,12 @@ fn rust(reader: &mut Reader<'_>) {
         if let Some(found) = captures(&RUST_PANIC, line) {
             let test = group(&found, "test").unwrap_or_default();
             let said = reader.next_said(number + 1).unwrap_or_default();
-            take(reader, number, &found, &format!("{test}: {said}"));
+            reader.take(number, &remark(&found, &format!("{test}: {said}")));
         } else if let Some(found) = captures(&ASSERTION, line)
             && !reader.is_taken(number)
         {
-            let message = group(&found, "message").unwrap_or_default().to_owned();
-            take(reader, number, &found, &message);
+            let message = group(&found, "message").unwrap_or_default();
+            reader.take(number, &remark(&found, message));
         }
     }
 }
@@ -92,8 +91,7 @@ fn java(reader: &mut Reader<'_>) {
             let message = format!("{class}.{test}: {said}");
             for ending in ["java", "kt"] {
                 let path = format!("{class}.{ending}");
-                let line = group(&found, "line").unwrap_or_default();
-                if reader.take(number, &failure(&path, line, None, &message)) {
+                if reader.take(number, &Remark { path: &path, ..remark(&found, &message) }) {
                     break;
                 }
             }
@@ -101,7 +99,7 @@ fn java(reader: &mut Reader<'_>) {
             let said = group(&found, "message").unwrap_or_default();
             let test = reader.said_before(number).map(|(_, line)| line.trim()).unwrap_or_default();
             let test = test.trim_end_matches(" FAILED");
-            take(reader, number, &found, &format!("{test}: {said}"));
+            reader.take(number, &remark(&found, &format!("{test}: {said}")));
         }
     }
 }
@@ -115,8 +113,10 @@ fn stacks(reader: &mut Reader<'_>) {
             .or_else(|| captures(&GO_FRAME, line));
         match (frame, heading) {
             (Some(found), Some((from, text))) => {
-                let text = text.trim().to_owned();
-                if !reader.is_taken(from) && take(reader, from, &found, &text) {
+                let place = remark(&found, text.trim());
+                // A runner that sums up has named it with the test.
+                let known = reader.knows(&place);
+                if known || (!reader.is_taken(from) && reader.take(from, &place)) {
                     heading = None;
                 }
             }
@@ -134,24 +134,4 @@ fn stacks(reader: &mut Reader<'_>) {
             (Some(_), None) => {}
         }
     }
-}
-
-fn take(
-    reader: &mut Reader<'_>,
-    number: usize,
-    found: &regex::Captures<'_>,
-    message: &str,
-) -> bool {
-    let path = group(found, "path").unwrap_or_default();
-    let line = group(found, "line").unwrap_or_default();
-    reader.take(number, &failure(path, line, group(found, "column"), message))
-}
-
-fn failure<'l>(
-    path: &'l str,
-    line: &'l str,
-    column: Option<&'l str>,
-    message: &'l str,
-) -> Remark<'l> {
-    Remark { path, line, column, level: GateLevel::Error, rule: None, message }
 }

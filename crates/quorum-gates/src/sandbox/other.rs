@@ -46,6 +46,20 @@ pub(super) fn enter(spec: &Spec, _: &str) -> u8 {
     0
 }
 
+/// What this process starts; nothing here can tell it from what others start.
+#[derive(Debug)]
+pub struct Family;
+
+impl Family {
+    /// Does nothing.
+    pub fn adopt() -> Self {
+        Self
+    }
+
+    /// Does nothing.
+    pub fn end(&self) {}
+}
+
 /// There is no second stage.
 pub(super) fn init(_: &Spec, _: &[String]) -> u8 {
     2

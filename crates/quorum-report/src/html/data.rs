@@ -12,7 +12,7 @@ use quorum_model::result::{AgentExecution, SopResult};
 use quorum_model::severity::Severity;
 use serde::Serialize;
 
-use crate::report::{Excerpt, Report, worst_first};
+use crate::report::{Excerpt, Report, is_gated, worst_first};
 use crate::text;
 
 #[derive(Serialize)]
@@ -21,6 +21,8 @@ struct Data<'a> {
     run: String,
     verdict: &'static str,
     exit_code: u8,
+    /// Whether a gate kept the reviewers from running.
+    gated: bool,
     started: Option<&'a str>,
     ended: Option<&'a str>,
     scope: Scope,
@@ -156,8 +158,12 @@ pub(super) fn json(report: &Report<'_>) -> String {
 
 fn data<'a>(report: &'a Report<'_>) -> Data<'a> {
     let (result, plan) = (report.result, report.plan);
-    let agents: Vec<Agent<'a>> =
-        result.execution.agents.iter().map(|agent| executed(report, agent)).collect();
+    let gated = is_gated(result);
+    // Of reviewers that were not asked there is nothing to show.
+    let asked = result.execution.agents.iter().filter(|_| !gated);
+    let agents: Vec<Agent<'a>> = asked.map(|agent| executed(report, agent)).collect();
+    let gaps = result.coverage.gaps.iter().filter(|_| !gated);
+    let uncovered = result.coverage.uncovered.iter().filter(|_| !gated);
     let planned: BTreeMap<&str, &quorum_model::scope::FileEntry> =
         plan.scope.files.iter().map(|file| (&*file.path, file)).collect();
     let files = result.coverage.files.iter().map(|file| covered(file, &agents, &planned));
@@ -169,6 +175,7 @@ fn data<'a>(report: &'a Report<'_>) -> Data<'a> {
         run: text::line(&result.run, 100),
         verdict: text::verdict(result.verdict),
         exit_code: result.exit_code,
+        gated,
         started: report.started.as_deref(),
         ended: report.ended.as_deref(),
         scope: Scope {
@@ -182,8 +189,8 @@ fn data<'a>(report: &'a Report<'_>) -> Data<'a> {
         },
         files: files.collect(),
         findings: agreed.chain(rest).collect(),
-        gaps: result.coverage.gaps.iter().map(|gap| missed(report, gap)).collect(),
-        uncovered: result.coverage.uncovered.iter().map(|path| text::line(path, 500)).collect(),
+        gaps: gaps.map(|gap| missed(report, gap)).collect(),
+        uncovered: uncovered.map(|path| text::line(path, 500)).collect(),
         gates: result.gates.iter().map(gate).collect(),
         sops: result.sops.iter().map(sop).collect(),
         rejected: &result.rejected,

@@ -117,7 +117,7 @@ function page() {
     h("button", { class: "quiet", type: "button", onclick: theme, "aria-label": "Switch between light and dark" }, "Theme"),
     h("button", { class: "quiet", type: "button", onclick: () => help.showModal(), "aria-label": "Keys" }, "?"));
   document.getElementById("app").append(h("div", { class: "tabs", role: "tablist", "aria-label": "Report" }, buttons), panels[0], panels[1], panels[2], panels[3], help);
-  open("findings");
+  open(data.gated ? "run" : "findings");
   follow();
 }
 

@@ -8,11 +8,16 @@ use quorum_model::verdict::{AgentVerdict, Verdict};
 
 use super::table::{self, Align, Cell};
 use super::{BAD, BOLD, DIM, GOOD, Page, WARN, text};
+use crate::report::{NOT_ASKED, is_gated};
 
 /// Reasons that are shown; the others are in the full report.
 const REASONS: usize = 8;
 /// Lines that one reason may take.
 const REASON_LINES: usize = 3;
+/// Places that are shown of one check.
+const GATE_PLACES: usize = 10;
+/// Lines of its output that are shown where it names no place.
+const GATE_LINES: usize = 20;
 
 pub(super) fn write(page: &mut Page, result: &ReviewResult) {
     let rule = page.sign("═══", "===");
@@ -22,6 +27,13 @@ pub(super) fn write(page: &mut Page, result: &ReviewResult) {
     page.line(&page.paint(BOLD, &title));
     page.gap();
     verdict(page, result);
+    if is_gated(result) {
+        page.gap();
+        result.gates.iter().for_each(|gate| write_gate(page, gate));
+        page.gap();
+        page.paragraph("", NOT_ASKED, REASON_LINES);
+        return;
+    }
     warnings(page, result);
     agents(page, result);
 }
@@ -37,7 +49,10 @@ fn verdict(page: &mut Page, result: &ReviewResult) {
     };
     let line = format!("Verdict: {}{vetoes}", page.paint(style, name));
     page.line(&line);
-    if result.verdict == Verdict::Approved {
+    // What a gate says about itself below is better than a reason.
+    let gates = result.gates.iter().filter(|gate| gate.blocks()).count();
+    let told = is_gated(result) && result.reasons.len() == gates;
+    if result.verdict == Verdict::Approved || told {
         return;
     }
     let bullet = page.sign("  • ", "  - ");
@@ -139,10 +154,10 @@ fn agents(page: &mut Page, result: &ReviewResult) {
 
 pub(super) fn write_footer(page: &mut Page, result: &ReviewResult, full_report: Option<&str>) {
     page.gap();
-    for gate in &result.gates {
-        write_gate(page, gate);
+    if !is_gated(result) {
+        result.gates.iter().for_each(|gate| write_gate(page, gate));
+        sops(page, result);
     }
-    sops(page, result);
     let rejected: u64 = result.rejected.values().sum();
     if rejected > 0 {
         let reasons: Vec<String> = result
@@ -195,10 +210,6 @@ fn write_gate(page: &mut Page, gate: &GateResult) {
     }
 }
 
-/// Places that are shown of one check.
-const GATE_PLACES: usize = 10;
-/// Lines of its output that are shown where it names no place.
-const GATE_LINES: usize = 20;
 /// How many standing orders are kept, and which are not; evidence is among the reasons and the notes.
 fn sops(page: &mut Page, result: &ReviewResult) {
     let kept = result.sops.iter().filter(|sop| sop.status == SopStatus::Passed).count();

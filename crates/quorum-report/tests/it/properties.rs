@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use quorum_model::finding::{Finding, FindingState};
-use quorum_model::result::ReviewResult;
+use quorum_model::result::{ReviewResult, SopStatus};
 use quorum_report::{Format, Report, render};
 
 use crate::hostile;
@@ -11,6 +11,10 @@ use crate::sample::Sample;
 
 /// Formats that annotate code: they carry what stands in it, and nothing that has gone.
 const ANNOTATIONS: [Format; 3] = [Format::Gitlab, Format::Rdjsonl, Format::Github];
+
+/// Formats that know nothing but findings.
+const FINDINGS_ALONE: [Format; 5] =
+    [Format::Gitlab, Format::Rdjsonl, Format::Github, Format::Sarif, Format::Junit];
 
 fn some_findings() -> impl Strategy<Value = Vec<Finding>> {
     let short: Vec<String> = hostile::texts().into_iter().filter(|t| t.len() < 1_000).collect();
@@ -39,7 +43,11 @@ fn expected(format: Format, result: &ReviewResult) -> Vec<String> {
         !ANNOTATIONS.contains(&format)
             || matches!(finding.state, FindingState::New | FindingState::Persisting)
     };
-    sorted(all(result).filter(open).map(|finding| finding.id.clone()).collect())
+    let findings = all(result).filter(open).map(|finding| finding.id.clone());
+    let orders = result.sops.iter().filter(|sop| sop.status == SopStatus::Violated);
+    // Where there is nothing but findings, violated orders are among them.
+    let orders = orders.filter(|_| FINDINGS_ALONE.contains(&format));
+    sorted(findings.chain(orders.map(|sop| format!("SOP-{}", sop.sop))).collect())
 }
 
 /// Nothing in a report acts on a terminal or hides from a reader.

@@ -186,6 +186,8 @@ impl Sample {
                 severity: SopSeverity::Warning,
                 status: SopStatus::Violated,
                 evidence: "internal/payments/stripe.go has no idempotency key".to_owned(),
+                file: Some("internal/payments/stripe.go".to_owned()),
+                line: None,
                 finding_severity: Some(Severity::High),
             }],
             delivery: Vec::new(),

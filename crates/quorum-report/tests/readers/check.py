@@ -31,6 +31,11 @@ def ids_of(result, open_only):
     return [f["id"] for f in findings if not open_only or f["state"] in OPEN]
 
 
+def entries_of(result, open_only):
+    """What formats carry that know nothing but findings: violated standing orders too."""
+    return ids_of(result, open_only) + [f"SOP-{sop['sop']}" for sop in result["sops"] if sop["status"] == "violated"]
+
+
 def same(name, got, expected):
     got, expected = Counter(got), Counter(expected)
     assert got == expected, f"{name}: more {list((got - expected))[:5]}, missing {list((expected - got))[:5]}"
@@ -45,7 +50,7 @@ def check_sarif(folder, result, schema):
     (run,) = log["runs"]
     results = run["results"]
     agreed = [r for r in results if r["kind"] != "review"]
-    same("sarif", [r["properties"]["id"] for r in agreed], ids_of(result, False))
+    same("sarif", [r["properties"]["id"] for r in agreed], entries_of(result, False))
     # GitHub's limits.
     assert len(gzip.compress(path.read_bytes())) < 10 * 1024 * 1024
     assert len(results) <= 25_000 and len(run["tool"]["driver"]["rules"]) <= 25_000
@@ -79,8 +84,9 @@ def check_junit(folder, result):
                 continue
             names.append(case.name.split(" ")[0])
             failed += any(isinstance(outcome, junitparser.Failure) for outcome in case.result)
-    same("junit", names, ids_of(result, False))
+    same("junit", names, entries_of(result, False))
     serious = [f for f in result["findings"] if f["severity"] in ("CRITICAL", "HIGH") and f["state"] in OPEN]
+    serious += [s for s in result["sops"] if s["status"] == "violated" and s["severity"] == "error"]
     assert failed == len(serious), (failed, len(serious))
     assert suites.tests == sum(suite.tests for suite in suites)
 
@@ -88,7 +94,7 @@ def check_junit(folder, result):
 def check_gitlab(folder, result):
     report = load(folder / "gl-code-quality-report.json")
     jsonschema.validate(report, load(HERE / "gitlab.schema.json"))
-    same("gitlab", [entry["description"].split(":")[0] for entry in report], ids_of(result, True))
+    same("gitlab", [entry["description"].split(":")[0] for entry in report], entries_of(result, True))
     fingerprints = [entry["fingerprint"] for entry in report]
     assert len(set(fingerprints)) == len(fingerprints)
 
@@ -99,7 +105,7 @@ def check_rdjsonl(folder, result):
     diagnostics = [json.loads(line) for line in lines if line]
     for diagnostic in diagnostics:
         validator.validate(diagnostic)
-    same("rdjsonl", [d["message"].split(":")[0] for d in diagnostics], ids_of(result, True))
+    same("rdjsonl", [d["message"].split(":")[0] for d in diagnostics], entries_of(result, True))
 
 
 def check_github(folder, result):
@@ -107,7 +113,7 @@ def check_github(folder, result):
     commands = [line for line in lines if line]
     for line in commands:
         assert re.match(r"^::(error|warning|notice) file=[^,\n]+,line=\d+,endLine=\d+,title=[^:,\n]+::", line), line[:200]
-    same("github", [re.search(r",title=(\S+)", line)[1] for line in commands], ids_of(result, True))
+    same("github", [re.search(r",title=(\S+)", line)[1] for line in commands], entries_of(result, True))
 
 
 def check_markdown(folder, result):

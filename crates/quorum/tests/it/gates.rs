@@ -1,12 +1,13 @@
 //! Gates on real projects, with the toolchains that every machine of ours has: Rust, Node, Python,
-//! Make, a C compiler and a Java compiler. A test whose toolchain is missing fails. The output of other
-//! tools is in the tests of `quorum-gates`.
+//! Make, a C compiler and a Java compiler. A test whose toolchain is missing fails. Other toolchains are
+//! in `toolchains.rs`; what more tools print is in the tests of `quorum-gates`.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use serde_json::Value;
 
+use crate::gates_safety::alive;
 use crate::sandbox::{Sandbox, text};
 
 /// Lets toolchains be found that live in the real home folder, which a sandbox replaces.
@@ -33,14 +34,14 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output.stderr)))
 }
 
-fn gate<'a>(report: &'a Value, name: &str) -> &'a Value {
+pub(crate) fn gate<'a>(report: &'a Value, name: &str) -> &'a Value {
     let gates = report["gates"].as_array().expect("gates");
     let found = gates.iter().find(|gate| gate["name"] == name);
     found.unwrap_or_else(|| panic!("no gate {name} in {report:#}"))
 }
 
 /// That the gate failed, and where its first error is.
-fn assert_fails(report: &Value, name: &str, place: (&str, u64)) {
+pub(crate) fn assert_fails(report: &Value, name: &str, place: (&str, u64)) {
     let gate = gate(report, name);
     assert_eq!(gate["status"], "failed", "{report:#}");
     let first = &gate["findings"][0];
@@ -48,7 +49,7 @@ fn assert_fails(report: &Value, name: &str, place: (&str, u64)) {
     assert!(!gate["output"].as_str().unwrap_or_default().is_empty());
 }
 
-fn assert_passes(sandbox: &Sandbox, names: &[&str]) {
+pub(crate) fn assert_passes(sandbox: &Sandbox, names: &[&str]) {
     let (code, report) = run(sandbox, &["gates"]);
     for name in names {
         assert_eq!(gate(&report, name)["status"], "passed", "{report:#}");
@@ -168,8 +169,14 @@ fn a_review_is_blocked_by_a_required_gate_and_asks_nobody() {
     assert_eq!(result["findings"], serde_json::json!([]));
     let agents = result["execution"]["agents"].as_array().expect("agents");
     assert!(agents.iter().all(|agent| agent["verdict"] == "ERROR"), "{agents:?}");
-    let page = text(&sandbox.quorum(&["report", "--format", "markdown"]).stdout);
-    assert!(page.contains("gate build") && page.contains("main.c:2"), "{page}");
+    for format in ["terminal", "markdown", "html"] {
+        let page = text(&sandbox.quorum(&["report", "--format", format]).stdout);
+        let place = page.find("main.c:2").unwrap_or_else(|| panic!("{format}: {page}"));
+        let word = page.find("Reviewers did not run").unwrap_or_else(|| panic!("{format}: {page}"));
+        assert!(place < word, "the failure comes first: {page}");
+        let noise = ["Consider:", "--agents", "No result", "did not look at", "No findings"];
+        assert!(format == "html" || !noise.iter().any(|noise| page.contains(noise)), "{page}");
+    }
     let again = sandbox.quorum(&["replay", "latest", "--format", "json"]);
     assert_eq!(again.status.code(), Some(1), "a gate that failed then fails it now");
 
@@ -276,6 +283,20 @@ fn a_loop_that_strays_from_its_task_is_rejected_at_once() {
     let (code, report) = run(&sandbox, &arguments);
     assert_eq!((code, &report["rejection"]), (1, &Value::from("misscoped")), "{report:#}");
     assert_eq!(report["rounds"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_developer_that_takes_too_long_ends_with_all_that_it_started() {
+    let mark = format!("419.{}", std::process::id());
+    let sandbox = looped(&format!(
+        "(setsid sleep {mark} > /dev/null 2>&1 &); sleep {mark} & echo 'int main(void) {{ return 0; \
+         }}' > main.c; sleep {mark}"
+    ));
+    let arguments = ["loop", "--develop", "sh ./dev.sh", "--develop-seconds", "2", "--rounds", "1"];
+    let (code, report) = run(&sandbox, &arguments);
+    assert_eq!((code, &report["outcome"]), (0, &Value::from("approved")), "{report:#}");
+    assert_eq!(report["rounds"][0]["developer_exit_code"], Value::Null);
+    assert_eq!(alive(&mark), 0, "something survived");
 }
 
 /// A project with a developer that does `script`.

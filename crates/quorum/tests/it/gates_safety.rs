@@ -217,11 +217,24 @@ fn nothing_survives_and_no_limit_is_passed() {
 }
 
 /// How many processes run `sleep mark`.
-fn alive(mark: &str) -> usize {
+pub(crate) fn alive(mark: &str) -> usize {
     let processes = fs::read_dir("/proc").expect("proc").flatten();
     let lines = processes.map(|entry| fs::read(entry.path().join("cmdline")).unwrap_or_default());
     let wanted = format!("sleep\0{mark}");
     lines.filter(|line| line.starts_with(wanted.as_bytes())).count()
+}
+
+/// A flood of processes that all want to run is counted and ended, and the watch over it gets its turn.
+/// It stops by itself: 300 processes, and no more than 20 seconds.
+#[test]
+fn a_flood_of_processes_is_ended_in_time() {
+    let sandbox = Sandbox::new();
+    let flood = "i=0; while [ $i -lt 300 ]; do (timeout 20 sh -c 'while :; do :; done' &); \
+                 i=$((i+1)); done; sleep 20";
+    let limits = "limits = { processes = 200 }";
+    let results = gates_of(&sandbox, &[flood], limits);
+    let reason = results[0]["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("processes and threads, of 200"), "{results:#?}");
 }
 
 #[test]

@@ -24,3 +24,4 @@ mod sandbox;
 mod scope;
 mod size;
 mod sops;
+mod toolchains;

@@ -99,6 +99,11 @@ fn a_violated_order_blocks_though_nobody_found_anything() {
         let page = page_of(&sandbox, &["report", "--format", format]);
         assert!(page.contains("errors") && page.contains("main.go:5"), "{format}: {page}");
     }
+    for format in ["sarif", "junit", "gitlab", "rdjsonl", "github"] {
+        let page = page_of(&sandbox, &["report", "--format", format]);
+        let named = page.contains("SOP-errors") && page.contains("sop/errors");
+        assert!(named && page.contains("main.go") && page.contains("fmt.Println(1)"), "{page}");
+    }
     sandbox.write("main.go", "package main\n\nfunc main() { println(1) }\n");
     let result = json_of(&sandbox, &["review", "main.go", "--agents", "go", "--format", "json"], 0);
     assert_eq!(result["verdict"], "APPROVED", "{}", result["reasons"]);
@@ -148,14 +153,18 @@ fn models_are_shown_orders_whole_and_what_they_answer_counts() {
     sandbox.commit("start");
     let answer = |status: &str| {
         json!([
-            { "sop": "errors", "status": status, "evidence": "main.go:3 prints" },
+            { "sop": "errors", "status": status, "evidence": "it prints",
+              "file": "main.go", "quote": "println(1)" },
             { "sop": "tone", "status": "passed", "evidence": "friendly" },
         ])
     };
     let server = model(answer("violated"), json!([]));
     let (code, result) = review_by(&sandbox, &server, &[]);
     assert_eq!((code, &result["verdict"]), (1, &json!("BLOCKED")), "{}", result["reasons"]);
-    assert_eq!(result["reasons"][0], "the SOP errors is violated: main.go:3 prints");
+    assert_eq!(
+        result["reasons"][0],
+        "the SOP errors is violated: main.go:3: `func main() { println(1) }` it prints"
+    );
     let asked = &server.recorded()[0].text;
     assert!(asked.contains("Say what failed.\n\nNo printing: errors are returned."), "{asked}");
     assert!(asked.contains("Be kind.") && !asked.contains("Plan in weeks."), "{asked}");

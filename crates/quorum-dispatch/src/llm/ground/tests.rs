@@ -192,6 +192,46 @@ fn severities_and_categories_are_those_of_the_agent() {
     assert_eq!((found.severity, found.category.as_str()), (Severity::Medium, "other"));
 }
 
+#[test]
+fn a_violation_stands_where_its_quote_does_in_a_file_of_its_order() {
+    let (plan, material) = (plan(), Repository);
+    let library = Library::new(&material, &NoSecrets);
+    let ground = Ground::new(&plan, &library);
+    let settled = |status: &str, evidence: &str, file: Option<&str>, quote: Option<&str>| {
+        let answer = SopAnswer {
+            sop: "errors".to_owned(),
+            status: status.to_owned(),
+            evidence: evidence.to_owned(),
+            file: file.map(str::to_owned),
+            quote: quote.map(str::to_owned),
+            place: None,
+        };
+        ground.settle(answer, |path| path == "src/a.rs")
+    };
+    let place = |line: u64| Some(("src/a.rs".to_owned(), line));
+    let found = settled("violated", "no error", Some("./src/a.rs"), Some("let x  = 1;"));
+    assert_eq!(found.place, place(2));
+    assert_eq!(found.evidence, "src/a.rs:2: `let x = 1;` no error");
+    assert_eq!(
+        settled("violated", "see `call(x);`", None, None).place,
+        place(3),
+        "of two, in scope"
+    );
+    assert_eq!(settled("violated", "was `old_call(x);`", None, None).place, place(1), "removed");
+    for (evidence, file, quote) in [
+        ("see call(x);", None, None),
+        ("e", Some("src/a.rs"), Some("fn b()")),
+        ("e", Some("src/whole.rs"), Some("fn w()")),
+        ("e", Some("src/a.rs"), Some("fn missing()")),
+        ("e", None, Some("x")),
+    ] {
+        let answer = settled("violated", evidence, file, quote);
+        assert_eq!(answer.place, None, "{evidence} {file:?} {quote:?}");
+        assert!(!answer.counts_for("errors"));
+    }
+    assert!(settled("passed", "fine", None, None).counts_for("errors"));
+}
+
 proptest! {
     #[test]
     fn any_lines_of_a_file_are_found_where_they_stand(

@@ -21,8 +21,10 @@ pub(super) fn set(spec: &Spec, apart: bool) -> io::Result<()> {
     }
     if apart {
         // Root is exempt from the limit above; since Linux 6.14 a namespace has a highest number of
-        // its own. Where it has none, the watch is what is left.
-        drop(fs::write("/proc/sys/kernel/pid_max", spec.processes.max(301).to_string()));
+        // its own. Where it has none, the watch is what is left. It is higher than what is allowed, so
+        // that the watch sees who goes too far; the first 300 numbers are given out only once.
+        let highest = spec.processes + spec.processes / 4 + 301;
+        drop(fs::write("/proc/sys/kernel/pid_max", highest.to_string()));
     }
     Ok(())
 }

@@ -82,10 +82,16 @@ impl Watch {
     }
 
     fn over_limit(&self) -> Option<String> {
-        let processes = processes(self.apart);
+        let too_many = |tasks: u64| format!("{tasks} processes and threads, of {}", self.processes);
+        // Of a flood it is enough to know the number; to look at each would take too long.
+        let count = if self.apart { ids().count() as u64 } else { 0 };
+        if count > self.processes {
+            return Some(too_many(count));
+        }
+        let processes = processes(self.apart, &[]);
         let tasks: u64 = processes.iter().map(|process| process.threads).sum();
         if tasks > self.processes {
-            return Some(format!("{tasks} processes and threads, of {}", self.processes));
+            return Some(too_many(tasks));
         }
         let memory: u64 = processes.iter().map(|process| process.memory).sum();
         if memory > self.memory {
@@ -106,31 +112,43 @@ impl Watch {
     }
 }
 
-pub(super) struct Process {
+struct Process {
     id: i32,
     parent: i32,
+    /// Whether it has ended, and nobody has asked how.
+    ended: bool,
     threads: u64,
     /// Bytes that are its own.
     memory: u64,
 }
 
-/// The processes that came from the command, and not this one.
-pub(super) fn processes(apart: bool) -> Vec<Process> {
-    let own = rustix::process::getpid().as_raw_nonzero().get();
+/// The numbers of all processes that can be seen.
+fn ids() -> impl Iterator<Item = i32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    let all: Vec<Process> = ids.filter(|id| *id != own).filter_map(read).collect();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The processes that came from the command, and neither this one nor what is `spared`.
+fn processes(apart: bool, spared: &[i32]) -> Vec<Process> {
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let all: Vec<Process> = ids().filter(|id| *id != own).filter_map(read).collect();
     if apart {
         return all;
     }
     let parents: HashMap<i32, i32> =
         all.iter().map(|process| (process.id, process.parent)).collect();
     let descends = |process: &Process| {
+        if spared.contains(&process.id) {
+            return false;
+        }
         let mut above = process.parent;
         // A chain of parents has an end; a table that changes while it is read may have none.
         for _ in 0..parents.len() {
             if above == own {
                 return true;
+            }
+            if spared.contains(&above) {
+                return false;
             }
             match parents.get(&above) {
                 Some(next) => above = *next,
@@ -155,6 +173,7 @@ fn read(id: i32) -> Option<Process> {
     Some(Process {
         id,
         parent: i32::try_from(number(1)?).ok()?,
+        ended: fields.first() == Some(&"Z"),
         threads: number(17).and_then(|count| u64::try_from(count).ok()).unwrap_or(1),
         memory: resident.saturating_sub(shared) * page,
     })
@@ -165,10 +184,42 @@ fn read(id: i32) -> Option<Process> {
 fn end_descendants(command: Pid) {
     // The command's own group goes in one stroke, however many they are.
     _ = rustix::process::kill_process_group(command, Signal::KILL);
+    end_all(&[], || while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {});
+}
+
+/// Everything that this process starts from now on, however far it goes.
+#[derive(Debug)]
+pub struct Family {
+    /// What was there before.
+    spared: Vec<i32>,
+}
+
+impl Family {
+    /// From now on what loses its parent becomes a child of this process.
+    pub fn adopt() -> Self {
+        _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+        Self { spared: processes(false, &[]).into_iter().map(|process| process.id).collect() }
+    }
+
+    /// Ends all of it.
+    pub fn end(&self) {
+        end_all(&self.spared, || {});
+    }
+}
+
+impl Drop for Family {
+    fn drop(&mut self) {
+        _ = rustix::process::set_child_subreaper(None);
+    }
+}
+
+/// Kills what came from this process until nothing of it runs; `bury` takes note of the dead.
+fn end_all(spared: &[i32], bury: impl Fn()) {
     for _ in 0..200 {
-        let left = processes(false);
+        let mut left = processes(false, spared);
+        left.retain(|process| !process.ended);
         if left.is_empty() {
-            return;
+            return bury();
         }
         // What is stopped starts nothing new while the others are being found.
         for signal in [Signal::STOP, Signal::KILL] {
@@ -177,7 +228,7 @@ fn end_descendants(command: Pid) {
                 _ = rustix::process::kill_process(id, signal);
             }
         }
-        while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
+        bury();
         thread::sleep(Duration::from_millis(10));
     }
 }

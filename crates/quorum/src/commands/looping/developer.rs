@@ -23,6 +23,7 @@ pub(super) fn work(
             .with_hint("`--develop` takes a command as a shell reads it")
     };
     let input = File::open(prompt).map_err(failed)?;
+    let family = quorum_gates::Family::adopt();
     let mut child = shell(&arguments.develop)
         .current_dir(root)
         .env("QUORUM_PROMPT", prompt)
@@ -39,6 +40,9 @@ pub(super) fn work(
         }
         if Instant::now() >= deadline {
             output::notice("the developer's command took too long and was ended");
+            // It stays in the terminal's group, so that an interrupt reaches it; what it started is
+            // found by parentage.
+            family.end();
             // What has ended in the meantime is not there to be killed.
             drop(child.kill());
             drop(child.wait());
