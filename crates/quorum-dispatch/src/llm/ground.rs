@@ -166,7 +166,8 @@ impl<'a> Ground<'a> {
         if let Some((file, line, code)) = found {
             let code = code.trim().lines().next().unwrap_or_default();
             let said = answer.evidence.trim();
-            answer.evidence = format!("{file}:{line}: `{code}` {said}").trim_end().to_owned();
+            let evidence = format!("{file}:{line}: `{code}` {said}");
+            evidence.trim_end().clone_into(&mut answer.evidence);
             answer.place = Some((file, line));
         }
         answer
