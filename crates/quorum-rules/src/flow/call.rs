@@ -10,10 +10,11 @@ use super::follow::mapped;
 use super::ir::{Call, Expr, ExprKind, Span};
 use super::machine::{Machine, origin};
 use super::names::{
-    cleans_by_name, converts, gives_no_text, looks_up, passes_by_name, wraps_function,
+    cleaned_by_pattern, cleans_by_name, converts, gives_no_text, looks_up, passes_by_name,
+    wraps_function,
 };
 use super::sink::text_of;
-use super::value::{ALL_HARMS, NUMBER, Taint, Value, harm};
+use super::value::{ALL_HARMS, NUMBER, Taint, Value};
 
 /// What a call is given.
 #[derive(Debug)]
@@ -252,8 +253,7 @@ impl<'a> Machine<'a> {
             .source_at(&format!("{path}()"), span)
             .or_else(|| self.source_at(&format!("{path}({last})"), span));
         if let Some(taint) = source {
-            let number = taint.clean | harm("narrow") == ALL_HARMS;
-            let path = number.then(|| Rc::from(NUMBER));
+            let path = taint.is_harmless().then(|| Rc::from(NUMBER));
             return Value { path, ..Value::tainted(Some(taint)) };
         }
         let from_args = given.args.iter().fold(None, |worst, (_, value)| {
@@ -263,6 +263,10 @@ impl<'a> Machine<'a> {
             if harms == ALL_HARMS {
                 return Value::at(NUMBER);
             }
+            let taint = Taint::worse(Option::as_ref(&from_args), given.this.any_taint().as_ref());
+            return Value::tainted(taint.map(|taint| taint.cleaned(harms)));
+        }
+        if let Some(harms) = cleaned_by_pattern(name, &given.texts) {
             let taint = Taint::worse(Option::as_ref(&from_args), given.this.any_taint().as_ref());
             return Value::tainted(taint.map(|taint| taint.cleaned(harms)));
         }

@@ -259,6 +259,10 @@ impl Machine<'_> {
     fn index(&mut self, object: &Expr, index: &Expr, span: Span) -> Value {
         let container = self.eval(object);
         let key = self.eval(index);
+        if let (Some(text), Some(Const::Int(at))) = (container.as_text(), &key.constant) {
+            let letter = usize::try_from(*at).ok().and_then(|at| text.chars().nth(at));
+            return letter.map_or_else(Value::default, |c| Value::text(c.encode_utf8(&mut [0; 4])));
+        }
         if let Some(items) = &container.items {
             if let Some(key) = key.constant.as_ref().and_then(Key::of) {
                 let from_end = match key {

@@ -295,6 +295,10 @@ impl Machine<'_> {
         }
         let mut value = self.lookup(&name);
         if value.any_taint().is_none() {
+            if harms == ALL_HARMS && value.constant.is_none() && self.scope.contains_key(&name) {
+                // It is one of those that are allowed.
+                self.update(&name, Value { settled: true, ..value });
+            }
             return;
         }
         value.taint = value.taint.map(|taint| taint.cleaned(harms));

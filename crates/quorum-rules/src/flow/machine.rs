@@ -9,7 +9,7 @@ use super::ir::{Function, Module, Param, Span};
 use super::model::{ParamModel, SourceModel};
 use super::sink::Hit;
 use super::tables::Tables;
-use super::value::{Closure, Items, Origin, Scope, Taint, Value};
+use super::value::{Closure, Items, NUMBER, Origin, Scope, Taint, Value};
 
 /// Steps that one file may take; beyond them nothing more is followed, and that is said.
 const FUEL: u32 = 300_000;
@@ -190,6 +190,12 @@ impl<'a> Machine<'a> {
         param: &Param,
     ) -> Value {
         let path = match &param.ty {
+            Some(ty)
+                if matches!(&**ty, "int" | "float" | "bool" | "number" | "boolean" | "bigint")
+                    && matches!(self.lang, Lang::Python | Lang::TypeScript | Lang::Tsx) =>
+            {
+                Rc::from(NUMBER)
+            }
             Some(ty) if !matches!(&**ty, "char" | "int" | "wchar_t" | "unsigned") => {
                 self.resolve_type(ty)
             }
@@ -251,7 +257,11 @@ impl<'a> Machine<'a> {
         let returned = std::mem::take(&mut self.returned);
         let wanted = self.wanted.take();
         for (position, param) in function.params.iter().enumerate() {
-            let mut value = args.get(position).cloned().unwrap_or_else(|| Value::at(&param.name));
+            let mut value = match (args.get(position), &param.default) {
+                (Some(given), _) => given.clone(),
+                (None, Some(default)) => self.eval(default),
+                (None, None) => Value::at(&param.name),
+            };
             if value.path.is_none() || param.ty.is_some() {
                 let named = param
                     .ty

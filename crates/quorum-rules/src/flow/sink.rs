@@ -51,6 +51,12 @@ impl Machine<'_> {
         value: &Value,
         span: Span,
     ) {
+        if key.taint.is_some() {
+            let text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
+            let args = vec![(None, key.clone())];
+            let given = Given { this: Value::default(), args, texts: vec![text] };
+            self.check_call("[]=", &given, span);
+        }
         let object = self.eval(object);
         let name = key.as_text().unwrap_or("[]").to_owned();
         let path = super::eval::joined_path(&object, &name);
@@ -263,6 +269,7 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
 /// Whether a value is known as a whole.
 fn is_known(value: &Value) -> bool {
     value.is_spelt_out()
+        || value.taint.as_ref().is_some_and(|taint| taint.is_harmless())
         || value.items.as_ref().is_some_and(|items| {
             value.taint.is_none() && !items.known.is_empty() && items.known.values().all(is_known)
         })

@@ -175,6 +175,11 @@ impl Taint {
         Rc::new(Self { last, source: Rc::clone(&self.source), ..**self })
     }
 
+    /// Whether it can do nothing any more.
+    pub(super) fn is_harmless(&self) -> bool {
+        self.clean | harm("narrow") == ALL_HARMS
+    }
+
     pub(super) fn cleaned(self: &Rc<Self>, harms: Harms) -> Rc<Self> {
         let (source, last) = (Rc::clone(&self.source), self.last.clone());
         Rc::new(Self { clean: self.clean | harms, source, last, certainty: self.certainty })
@@ -248,8 +253,7 @@ impl Value {
             let last = path.rsplit('.').next().unwrap_or(path);
             last.len() > 1 && !last.contains(|c: char| c.is_lowercase() || c == '(')
         };
-        let harmless = |taint: &Rc<Taint>| taint.clean | harm("narrow") == ALL_HARMS;
-        self.taint.as_ref().is_none_or(harmless)
+        self.taint.as_ref().is_none_or(|taint| taint.is_harmless())
             && (self.is_spelt_out()
                 || self.path.as_deref().is_some_and(|path| path == NUMBER || shouted(path)))
     }
