@@ -12,6 +12,7 @@ mod guard;
 mod ir;
 mod lower;
 mod machine;
+mod mark;
 mod model;
 mod path;
 mod sink;

@@ -9,7 +9,7 @@ use super::ir::{Function, Module, Param, Span};
 use super::model::{ParamModel, SourceModel};
 use super::sink::Hit;
 use super::tables::Tables;
-use super::value::{Closure, Items, Origin, Scope, Taint, Value};
+use super::value::{Closure, Items, Marks, Origin, Scope, Taint, Value};
 
 /// Steps that one file may take; beyond them nothing more is followed, and that is said.
 const FUEL: u32 = 300_000;
@@ -35,6 +35,8 @@ pub(super) struct Machine<'a> {
     pub(super) wanted: Option<Rc<str>>,
     /// How many loops stand around what is running.
     pub(super) loops: usize,
+    /// Marks of the result of the call that is running.
+    pub(super) marks: Marks,
     fields: HashMap<Rc<str>, Value>,
     fuel: u32,
     pub(super) hits: Vec<Hit>,
@@ -72,6 +74,7 @@ impl<'a> Machine<'a> {
             stack: Vec::new(),
             wanted: None,
             loops: 0,
+            marks: 0,
             fields: HashMap::new(),
             fuel: FUEL,
             hits: Vec::new(),
@@ -155,7 +158,7 @@ impl<'a> Machine<'a> {
         if let Some(class) = class {
             for name in ["this", "self"] {
                 if let (Some(now), Some(before)) = (scope.get(name), self.fields.get(&class.name)) {
-                    let joined = before.join(now);
+                    let joined = super::mark::joined(before, now);
                     self.fields.insert(Rc::clone(&class.name), joined);
                 }
             }
