@@ -37,6 +37,8 @@ pub(super) struct Machine<'a> {
     pub(super) loops: usize,
     /// Marks of the result of the call that is running.
     pub(super) marks: Marks,
+    /// The object of the method that was run last, as the method left it.
+    pub(super) left: Option<Value>,
     fields: HashMap<Rc<str>, Value>,
     fuel: u32,
     pub(super) hits: Vec<Hit>,
@@ -75,6 +77,7 @@ impl<'a> Machine<'a> {
             wanted: None,
             loops: 0,
             marks: 0,
+            left: None,
             fields: HashMap::new(),
             fuel: FUEL,
             hits: Vec::new(),
@@ -127,11 +130,27 @@ impl<'a> Machine<'a> {
             items.known.insert(super::value::Key::Text(Rc::clone(name)), value.clone());
         }
         let own = Value {
-            path: Some(Rc::clone(&class.name)),
+            path: Some(self.class_path(class)),
             items: Some(Rc::new(items)),
             ..Value::default()
         };
         self.fields.insert(Rc::clone(&class.name), own);
+    }
+
+    /// What objects of a class are called: with the class that it is derived from, whose methods
+    /// they have as well.
+    fn class_path(&self, class: &super::ir::Class) -> Rc<str> {
+        if self.lang != Lang::Python {
+            return Rc::clone(&class.name);
+        }
+        let base = class.bases.first().and_then(|bases| {
+            let first = bases.trim_start_matches('(').split([',', ')', '(', '[', '=']).next()?;
+            first.trim().rsplit('.').next().filter(|base| !base.is_empty())
+        });
+        match base {
+            Some(base) if base != "object" => Rc::from(format!("{base}.{}", class.name)),
+            _ => Rc::clone(&class.name),
+        }
     }
 
     /// Runs a function as somebody outside the file would call it.
@@ -188,7 +207,9 @@ impl<'a> Machine<'a> {
                 if let Some(is) = &model.is {
                     value.path = Some(Rc::from(is.as_str()));
                 }
-                if let Some(source) = &model.source {
+                if let Some(source) = &model.source
+                    && !route_makes_number(function, &param.name)
+                {
                     value.taint = Some(origin(source, param.span));
                 }
                 return value;
@@ -210,6 +231,7 @@ impl<'a> Machine<'a> {
     /// Runs a function with these arguments and returns its value.
     pub(super) fn enter(&mut self, closure: &Closure, args: &[Value]) -> Value {
         let function = &closure.function;
+        self.left = None;
         let known = self.stack.iter().filter(|running| running.id == function.id).count();
         if self.stack.len() >= CALLS || known > 0 || !self.tick() {
             let taint = args.iter().fold(None, |worst, arg| {
@@ -254,6 +276,7 @@ impl<'a> Machine<'a> {
         self.stack.push(Rc::clone(function));
         self.exec_block(&function.body);
         self.stack.pop();
+        self.left = closure.this.as_ref().and_then(|_| self.scope.get(self.own_name()).cloned());
         self.scope = outer;
         self.wanted = wanted;
         let all = std::mem::replace(&mut self.returned, returned);
@@ -262,6 +285,16 @@ impl<'a> Machine<'a> {
             self.plain.insert(function.id, value.clone());
         }
         value
+    }
+
+    /// What methods call the object that they belong to.
+    pub(super) fn own_name(&self) -> &'static str {
+        if self.lang == Lang::Python { "self" } else { "this" }
+    }
+
+    /// What is known about every object of a class of this file.
+    pub(super) fn fields_of_class(&self, name: &str) -> Option<Value> {
+        self.fields.get(name).cloned()
     }
 
     /// The taint of a source.
@@ -273,6 +306,13 @@ impl<'a> Machine<'a> {
         self.hits.sort_by_key(|hit| (hit.span, hit.call));
         self.hits
     }
+}
+
+/// Whether the route says that a part of it is a number: `<int:id>`.
+fn route_makes_number(function: &Function, name: &str) -> bool {
+    function.annotations.iter().any(|route| {
+        ["int", "float", "uuid"].iter().any(|kind| route.contains(&format!("<{kind}:{name}>")))
+    })
 }
 
 /// A value that comes in here.

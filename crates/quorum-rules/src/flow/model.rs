@@ -7,7 +7,7 @@ use regex::Regex;
 use serde::Deserialize;
 
 use super::path::PathTable;
-use super::value::{Harms, Marks, harms, mark};
+use super::value::{Harms, Marks, harm, harms, mark};
 
 /// One file of `models/`.
 #[derive(Debug, Deserialize)]
@@ -208,8 +208,7 @@ impl ModelFile {
     /// Adds the entries of this file.
     pub(super) fn fill(self, models: &mut Models) -> Result<(), String> {
         for entry in self.source {
-            let clean = if entry.only.is_empty() { 0 } else { !harms(&entry.only) };
-            let clean = clean | harms(&entry.except);
+            let clean = all_but(&entry.only) | harms(&entry.except);
             let source = SourceModel { note: entry.note.into(), strength: entry.strength, clean };
             for path in &entry.path {
                 models.sources.insert(path, source.clone());
@@ -240,8 +239,11 @@ impl ModelFile {
             }
         }
         for entry in self.fill {
-            let source =
-                entry.source.map(|note| SourceModel { note: note.into(), strength: 1.0, clean: 0 });
+            let source = entry.source.map(|note| SourceModel {
+                note: note.into(),
+                strength: 1.0,
+                clean: all_but(&[]),
+            });
             let fill = FillModel { from: entry.from, to: entry.to, source };
             for path in &entry.call {
                 models.fills.insert(path, fill.clone());
@@ -267,13 +269,19 @@ impl MarkEntry {
     }
 }
 
+/// What a source cannot do: all but what is named. Where nothing is, it can do everything except
+/// tell a stranger what the stranger did not know.
+fn all_but(named: &[String]) -> Harms {
+    if named.is_empty() { harm("disclosure") } else { !harms(named) }
+}
+
 impl ParamModel {
     fn new(entry: ParamEntry) -> Result<Self, String> {
         let regex = |text: Option<String>| -> Result<Option<Regex>, String> {
             text.map(|text| Regex::new(&text).map_err(|error| error.to_string())).transpose()
         };
         let strength = entry.strength;
-        let own = if entry.only.is_empty() { 0 } else { !harms(&entry.only) };
+        let own = all_but(&entry.only);
         Ok(Self {
             name: regex(entry.name)?,
             not_name: regex(entry.not_name)?,

@@ -39,6 +39,8 @@ const HARMS: &[&str] = &[
     "disclosure",
     "csv",
     "narrow",
+    "address",
+    "prompt",
 ];
 
 /// The bit of a harm; names that are not in the list share the last one.
