@@ -13,6 +13,7 @@ mod guard;
 mod ir;
 mod lower;
 mod machine;
+mod mark;
 mod model;
 mod names;
 mod path;

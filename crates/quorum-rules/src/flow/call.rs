@@ -14,7 +14,7 @@ use super::names::{
     wraps_function,
 };
 use super::sink::text_of;
-use super::value::{ALL_HARMS, NUMBER, Taint, Value};
+use super::value::{ALL_HARMS, Harms, NUMBER, Taint, Value, harms};
 
 /// What a call is given.
 #[derive(Debug)]
@@ -39,6 +39,7 @@ impl<'a> Machine<'a> {
             self.check_call(&other, &given, span);
         }
         self.fills(&path, call, &given, span);
+        self.mark(&path, call, &given);
         if let Some(value) = self.follow(call, &callee, &given, &name) {
             return self.named(value, &path, call);
         }
@@ -275,6 +276,10 @@ impl<'a> Machine<'a> {
         if !call.new && !passes && gives_no_text(&lower) {
             return Value::at(NUMBER);
         }
+        if let Some(harms) = removed(&lower, given) {
+            let taint = Taint::worse(Option::as_ref(&from_args), given.this.any_taint().as_ref());
+            return Value::tainted(taint.map(|taint| taint.cleaned(harms)));
+        }
         if let Some(taint) = &callee.taint {
             // A method of something that came from outside, or a source itself.
             return Value::tainted(Some(Rc::clone(taint)));
@@ -284,7 +289,7 @@ impl<'a> Machine<'a> {
             return Value::tainted(from_this);
         }
         if let Some(text) = formatted(&lower, given) {
-            return Value { taint: from_args, ..text };
+            return text;
         }
         let plain = |(_, value): &(Option<Rc<str>>, Value)| value.is_plain();
         if from_args.is_none()
@@ -319,11 +324,68 @@ fn formatted(name: &str, given: &Given<'_>) -> Option<Value> {
     let (_, first) = given.args.first()?;
     let format = first.as_text()?;
     let end = format.find(['%', '{']).unwrap_or(format.len());
-    if given.args.iter().skip(1).all(|(_, value)| value.is_plain()) {
-        return Some(Value::text(format));
+    let verbs = if format.contains('{') { Vec::new() } else { verbs(format) };
+    let mut taint = first.any_taint();
+    let mut plain = true;
+    for (at, (_, value)) in given.args.iter().skip(1).enumerate() {
+        // A number is nobody's text, whoever chose it.
+        if verbs.get(at).is_some_and(|verb| matches!(verb, 'd' | 't' | 'f' | 'e' | 'g' | 'b')) {
+            continue;
+        }
+        plain &= value.is_plain();
+        taint = Taint::worse(taint.as_ref(), value.any_taint().as_ref());
+    }
+    if plain {
+        return Some(Value { taint, ..Value::text(format) });
     }
     let prefix = (end > 0).then(|| Rc::from(&format[..end]));
-    Some(Value { prefix, ..Value::default() })
+    Some(Value { prefix, taint, ..Value::default() })
+}
+
+/// The letters of the places in a format, in their order.
+fn verbs(format: &str) -> Vec<char> {
+    let mut verbs = Vec::new();
+    let mut rest = format.chars();
+    while let Some(c) = rest.next() {
+        if c != '%' {
+            continue;
+        }
+        let verb = rest.find(|c| !matches!(c, '0'..='9' | '.' | '-' | '+' | '#' | ' ' | ','));
+        verbs.extend(verb.filter(|verb| !matches!(verb, '%' | 'n')));
+    }
+    verbs
+}
+
+/// The harms that cannot be done after a replacement.
+fn removed(name: &str, given: &Given<'_>) -> Option<Harms> {
+    if !name.contains("replace") || name == "replacefirst" {
+        return None;
+    }
+    let texts: Vec<&str> = given.args.iter().filter_map(|(_, value)| value.as_text()).collect();
+    let [what, ..] = texts.as_slice() else { return None };
+    let kept = what.strip_prefix("[^").and_then(|rest| rest.split_once(']'));
+    if let Some((kept, "" | "+")) = kept {
+        // Nothing is left but what an expression lists.
+        let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '\\' | ' ');
+        let dots = |c: char| word(c) || matches!(c, '.' | '@' | ',');
+        return if kept.chars().all(word) {
+            Some(ALL_HARMS)
+        } else if kept.chars().all(dots) {
+            Some(ALL_HARMS & !harms(&["path", "file", "ssrf", "redirect"]))
+        } else {
+            None
+        };
+    }
+    match *what {
+        ".." | "../" | "..\\" if name != "replace" || texts.get(1) == Some(&"") => {
+            Some(harms(&["path", "file"]))
+        }
+        text if text.contains(['\n', '\r']) || text.contains("\\n") || text.contains("\\r") => {
+            Some(harms(&["log", "header"]))
+        }
+        "<" => Some(harms(&["html"])),
+        _ => None,
+    }
 }
 
 /// `name.method` for a variable whose value has another path.

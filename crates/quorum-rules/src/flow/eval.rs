@@ -24,7 +24,12 @@ impl Machine<'_> {
                 self.member(&object, name, expr.span)
             }
             ExprKind::Index(object, index) => self.index(object, index, expr.span),
-            ExprKind::Call(call) => self.call(call, expr.span),
+            ExprKind::Call(call) => {
+                let outer = std::mem::take(&mut self.marks);
+                let mut value = self.call(call, expr.span);
+                value.marks |= std::mem::replace(&mut self.marks, outer);
+                value
+            }
             ExprKind::Join(parts) => {
                 let parts: Vec<Value> = parts.iter().map(|part| self.eval(part)).collect();
                 joined(&parts)
@@ -187,7 +192,9 @@ impl Machine<'_> {
         } else if value.constant.is_none() && value.function.is_none() {
             let plain =
                 matches!(&**ty, "String" | "string" | "str" | "Object" | "object" | "unknown");
-            if !plain || value.path.is_none() {
+            // What a call is known to return says more than what the variable is declared as.
+            let exact = |path: &Rc<str>| self.tables.models.returned_types.contains(&**path);
+            if (!plain && !value.path.as_ref().is_some_and(exact)) || value.path.is_none() {
                 value.path = Some(self.resolve_type(ty));
             }
         }

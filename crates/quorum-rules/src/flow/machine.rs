@@ -9,7 +9,7 @@ use super::ir::{Function, Module, Param, Span};
 use super::model::{ParamModel, SourceModel};
 use super::sink::Hit;
 use super::tables::Tables;
-use super::value::{Closure, Items, NUMBER, Origin, Scope, Taint, Value};
+use super::value::{Closure, Items, Marks, NUMBER, Origin, Scope, Taint, Value};
 
 /// Steps that one file may take; beyond them nothing more is followed, and that is said.
 const FUEL: u32 = 300_000;
@@ -35,6 +35,8 @@ pub(super) struct Machine<'a> {
     pub(super) wanted: Option<Rc<str>>,
     /// How many loops stand around what is running.
     pub(super) loops: usize,
+    /// Marks of the result of the call that is running.
+    pub(super) marks: Marks,
     /// The object of the method that was run last, as the method left it.
     pub(super) left: Option<Value>,
     fields: HashMap<Rc<str>, Value>,
@@ -74,6 +76,7 @@ impl<'a> Machine<'a> {
             stack: Vec::new(),
             wanted: None,
             loops: 0,
+            marks: 0,
             left: None,
             fields: HashMap::new(),
             fuel: FUEL,
@@ -174,7 +177,7 @@ impl<'a> Machine<'a> {
         if let Some(class) = class {
             for name in ["this", "self"] {
                 if let (Some(now), Some(before)) = (scope.get(name), self.fields.get(&class.name)) {
-                    let joined = before.join(now);
+                    let joined = super::mark::joined(before, now);
                     self.fields.insert(Rc::clone(&class.name), joined);
                 }
             }
@@ -223,6 +226,10 @@ impl<'a> Machine<'a> {
 
     /// The full path of a type that is written in this file.
     pub(super) fn resolve_type(&self, ty: &Rc<str>) -> Rc<str> {
+        if &**ty == "Function" && self.lang != Lang::Java {
+            // Any function at all, not the constructor of that name.
+            return Rc::from("function");
+        }
         let (first, rest) = ty.split_once('.').map_or((&**ty, None), |(a, b)| (a, Some(b)));
         match (self.module.imports.get(first), rest) {
             (Some(path), Some(rest)) => Rc::from(format!("{path}.{rest}")),

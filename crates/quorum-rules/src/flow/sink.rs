@@ -35,11 +35,9 @@ impl Machine<'_> {
         value: &Value,
         span: Span,
     ) {
-        if self.tables.by_target.words().next().is_none() && !self.tables.by_target.has_wild() {
-            return;
-        }
-        let object = self.eval(object);
-        let path = super::eval::joined_path(&object, name);
+        let holder = self.eval(object);
+        let path = super::eval::joined_path(&holder, name);
+        self.mark_assigned(&path, object, &holder, value);
         self.judge_assigned(&path, value, span);
     }
 
@@ -254,6 +252,7 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
                 Some(super::ir::Const::Int(number)) => *number < limit,
                 _ => false,
             })
+            && test.mark.is_none_or(|wanted| value.marks & wanted == wanted)
             && test.begins.as_ref().is_none_or(|regex| {
                 value.constant.is_none()
                     && value.prefix.as_deref().is_some_and(|text| regex.is_match(text))

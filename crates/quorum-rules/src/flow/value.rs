@@ -57,6 +57,23 @@ pub(super) fn harms<S: AsRef<str>>(names: &[S]) -> Harms {
     })
 }
 
+/// What was done to a value that makes a difference later, as bits.
+pub(super) type Marks = u16;
+
+const MARKS: &[&str] = &[
+    "xml-safe",
+    "xml-general-off",
+    "xml-parameter-off",
+    "cookie-secure",
+    "cookie-http-only",
+    "types-limited",
+];
+
+/// The bit of a mark, where there is one of this name.
+pub(super) fn mark(name: &str) -> Option<Marks> {
+    MARKS.iter().position(|known| *known == name).map(|at| 1 << at)
+}
+
 /// The path of values that are numbers or flags: nobody's text.
 pub(super) const NUMBER: &str = "number";
 
@@ -77,6 +94,8 @@ pub(super) struct Value {
     pub(super) items: Option<Rc<Items>>,
     /// The function that it is.
     pub(super) function: Option<Rc<Closure>>,
+    /// What was done to it.
+    pub(super) marks: Marks,
 }
 
 /// A function with the variables around it.
@@ -290,6 +309,7 @@ impl Value {
                 (a, b) => a.clone().or_else(|| b.clone()),
             },
             function: self.function.clone().or_else(|| other.function.clone()),
+            marks: self.marks & other.marks,
             constant,
             taint,
             items,
