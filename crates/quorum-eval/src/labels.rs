@@ -94,7 +94,14 @@ pub fn read(text: &str) -> Vec<Label> {
         }
     }
     labels.sort();
-    labels.dedup();
+    // A comment above a line and one at its end speak of one defect.
+    labels.dedup_by(|b, a| {
+        let same = (a.line, a.expected) == (b.line, b.expected);
+        if same && a.category.is_none() {
+            a.category = b.category.take();
+        }
+        same
+    });
     labels
 }
 
@@ -242,6 +249,13 @@ mod tests {
             lines(text),
             [(1, Expected::Defect), (4, Expected::Sound), (5, Expected::Defect)]
         );
+    }
+
+    #[test]
+    fn two_comments_about_one_line_are_one_label() {
+        let text = "// BAD: anybody chooses it\nrun(x) // $ Alert[go/sql]\n";
+        assert_eq!(lines(text), [(2, Expected::Defect)]);
+        assert_eq!(read(text)[0].category.as_deref(), Some("go/sql"));
     }
 
     #[test]

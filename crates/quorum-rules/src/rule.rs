@@ -276,6 +276,9 @@ pub struct ValueTest {
     pub tainted: Option<bool>,
     /// What the value's path must match, such as the call that made it.
     pub from: Option<String>,
+    /// What must have been done to it, as a model calls it, such as `cookie-secure`; several
+    /// with `+`.
+    pub mark: Option<String>,
 }
 
 /// What a rule must find or must leave alone.

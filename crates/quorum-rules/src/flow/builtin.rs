@@ -28,6 +28,13 @@ pub(super) fn apply(name: &str, call: &Call, given: &Given<'_>) -> Option<Effect
 
 /// Functions that are no methods.
 fn function(name: &str, given: &Given<'_>) -> Option<Effect> {
+    if name == "dict" && given.args.iter().all(|(name, _)| name.is_some()) {
+        let mut map = Value { items: Some(Rc::default()), ..Value::default() };
+        for (name, value) in &given.args {
+            insert(&mut map, name.clone().map(Key::Text), value.clone());
+        }
+        return Some(Effect { result: Some(map), receiver: None });
+    }
     let first = &given.args.first()?.1;
     let result = match name {
         "append" => {
@@ -87,6 +94,10 @@ fn text_method(name: &str, text: &str, given: &Given<'_>) -> Option<Value> {
             let prefix = if name == "format" || name == "concat" { &text[..end] } else { "" };
             let prefix = (!prefix.is_empty()).then(|| Rc::from(prefix));
             let all_known = given.args.iter().all(|(_, value)| value.constant.is_some());
+            if all_known && name == "concat" {
+                let rest = given.args.iter().filter_map(|(_, value)| value.printed());
+                return Some(Value::text(&(text.to_owned() + &rest.collect::<String>())));
+            }
             if all_known && name == "format" && given.args.is_empty() {
                 return Some(Value::text(text));
             }
@@ -96,6 +107,7 @@ fn text_method(name: &str, text: &str, given: &Given<'_>) -> Option<Value> {
     })
 }
 
+#[expect(clippy::too_many_lines, reason = "one table of what methods are called")]
 fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
     let first = given.args.first().map(|(_, value)| value);
     let second = given.args.get(1).map(|(_, value)| value);
@@ -131,16 +143,25 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
         }
         "put" | "set" | "setAttribute" | "setProperty" | "Set" | "setdefault" | "putIfAbsent"
         | "store" => {
-            let (Some(name), Some(value)) = (first, second) else { return None };
-            insert(&mut receiver, key(name), value.clone());
-            if key(name).is_none() {
+            let (Some(at), Some(value)) = (first, second) else { return None };
+            // `config.set(section, name, value)`
+            let (place, value) = match given.args.get(2) {
+                Some((None, third)) if name == "set" => (nested(at, value), third),
+                _ => (key(at), value),
+            };
+            if place.is_none() {
                 receiver.taint = Taint::worse(receiver.taint.as_ref(), value.any_taint().as_ref());
             }
+            insert(&mut receiver, place, value.clone());
             Some(Effect { result: None, receiver: Some(receiver) })
         }
         "get" | "getProperty" | "getAttribute" | "getOrDefault" | "at" | "elementAt" | "fetch"
         | "dig" | "Get" | "__getitem__" => {
             let items = receiver.items.as_ref()?;
+            let section = second.and_then(|second| nested(first?, second));
+            if let Some(value) = section.and_then(|place| items.known.get(&place)) {
+                return Some(Effect { result: Some(value.clone()), receiver: None });
+            }
             let wanted = key(first?)?;
             let value = items.known.get(&wanted).cloned();
             let value = match (value, &receiver.taint) {
@@ -149,6 +170,12 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
                 (None, Some(_)) => return None,
             };
             Some(Effect { result: Some(value), receiver: None })
+        }
+        "pop" | "remove" if receiver.items.as_ref().is_some_and(|items| !items.list) => {
+            let mut items = (**receiver.items.as_ref()?).clone();
+            let taken = items.known.remove(&key(first?)?)?;
+            receiver.items = Some(Rc::new(items));
+            Some(Effect { result: Some(taken), receiver: Some(receiver) })
         }
         "remove" | "removeAt" | "pop" | "delete_at" | "RemoveAt" | "shift" | "removeFirst"
         | "poll" => {
@@ -180,6 +207,28 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
             receiver.items = Some(Rc::new(Items { known, list: true }));
             Some(Effect { result: Some(taken), receiver: Some(receiver) })
         }
+        "update" | "putAll" | "merge"
+            if given
+                .args
+                .iter()
+                .any(|(_, value)| value.items.is_some() || value.taint.is_some()) =>
+        {
+            for (name, value) in &given.args {
+                match (name, &value.items) {
+                    (Some(name), _) => {
+                        let place = Key::Text(Rc::clone(name));
+                        insert(&mut receiver, Some(place), value.clone());
+                    }
+                    (None, Some(items)) if !items.list => {
+                        for (place, value) in &items.known {
+                            insert(&mut receiver, Some(place.clone()), value.clone());
+                        }
+                    }
+                    (None, _) => insert(&mut receiver, None, value.clone()),
+                }
+            }
+            Some(Effect { result: None, receiver: Some(receiver) })
+        }
         "clear" | "Clear" => {
             receiver.items = Some(Rc::new(Items { list: true, ..Items::default() }));
             receiver.taint = None;
@@ -187,6 +236,11 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
         }
         _ => None,
     }
+}
+
+/// The place of a value in a section, where both have names.
+fn nested(section: &Value, name: &Value) -> Option<Key> {
+    Some(Key::Text(Rc::from(format!("{}\u{0}{}", section.as_text()?, name.as_text()?))))
 }
 
 /// Adds an element at the end of a list.

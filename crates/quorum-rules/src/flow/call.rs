@@ -6,11 +6,15 @@ use quorum_syntax::Lang;
 
 use super::builtin::{self, Effect};
 use super::eval::joined_path;
-use super::exec::element;
-use super::ir::{Call, Expr, ExprKind, Function, Span};
+use super::follow::mapped;
+use super::ir::{Call, Expr, ExprKind, Span};
 use super::machine::{Machine, origin};
+use super::names::{
+    cleaned_by_pattern, cleans_by_name, converts, gives_no_text, looks_up, passes_by_name,
+    wraps_function,
+};
 use super::sink::text_of;
-use super::value::{ALL_HARMS, Closure, NUMBER, Taint, Value, harm};
+use super::value::{ALL_HARMS, Harms, NUMBER, Taint, Value, harms};
 
 /// What a call is given.
 #[derive(Debug)]
@@ -24,6 +28,9 @@ impl<'a> Machine<'a> {
     pub(super) fn call(&mut self, call: &Call, span: Span) -> Value {
         let (this, callee, name) = self.callee(call);
         let given = self.given(call, this);
+        if let ExprKind::Index(_, key) = &call.callee.kind {
+            self.check_chosen(key, span);
+        }
         let path = callee.path.clone().unwrap_or_else(|| Rc::from("?"));
         self.check_call(&path, &given, span);
         if let Some(other) = named_receiver(call)
@@ -32,10 +39,17 @@ impl<'a> Machine<'a> {
             self.check_call(&other, &given, span);
         }
         self.fills(&path, call, &given, span);
+        self.mark(&path, call, &given);
         if let Some(value) = self.follow(call, &callee, &given, &name) {
             return self.named(value, &path, call);
         }
-        self.callbacks(&path, &given, &name);
+        if let Some(value) = self.handed_on(&given, &name, span) {
+            return value;
+        }
+        let returned = self.callbacks(&path, &given, &name);
+        if let Some(value) = mapped(&name, returned) {
+            return self.named(value, &path, call);
+        }
         let effect = builtin::apply(&name, call, &given);
         if let Some(Effect { result, receiver }) = effect {
             if let (Some(receiver), ExprKind::Field(object, _)) = (receiver, &call.callee.kind) {
@@ -47,6 +61,52 @@ impl<'a> Machine<'a> {
         }
         let value = self.result(&callee, &given, &name, call, span);
         self.named(value, &path, call)
+    }
+
+    /// `functions[name]()`: the name chooses what is called.
+    fn check_chosen(&mut self, key: &Expr, span: Span) {
+        let chosen = self.eval(key);
+        if chosen.taint.is_some() {
+            let texts = vec![text_of(self.text, key)];
+            let given = Given { this: Value::default(), args: vec![(None, chosen)], texts };
+            self.check_call("[]", &given, span);
+        }
+    }
+
+    /// `promisify(f)` and `f.bind(x)` are `f`; `f.call(x, y)` calls it.
+    fn handed_on(&mut self, given: &Given<'_>, name: &str, span: Span) -> Option<Value> {
+        let is_known = |value: &Value| {
+            value.function.is_some() || value.path.as_deref().is_some_and(|path| path != NUMBER)
+        };
+        match name {
+            "bind" if is_known(&given.this) && given.this.taint.is_none() => {
+                Some(given.this.clone())
+            }
+            "call" | "apply" => {
+                let path = given.this.path.clone().filter(|_| given.this.taint.is_none())?;
+                let rest = given.args.get(1..).unwrap_or_default();
+                let args = match rest {
+                    [(None, list)] if name == "apply" => match &list.items {
+                        Some(items) => {
+                            items.known.values().map(|value| (None, value.clone())).collect()
+                        }
+                        None => rest.to_vec(),
+                    },
+                    _ => rest.to_vec(),
+                };
+                let texts = given.texts.get(1..).unwrap_or_default().to_vec();
+                let inner = Given { this: Value::default(), args, texts };
+                self.check_call(&path, &inner, span);
+                let closure = given.this.function.clone()?;
+                let values: Vec<Value> = inner.args.into_iter().map(|(_, value)| value).collect();
+                Some(self.enter(&closure, &values))
+            }
+            _ if wraps_function(name) => {
+                let (_, first) = given.args.first()?;
+                (is_known(first) && first.taint.is_none()).then(|| first.clone())
+            }
+            _ => None,
+        }
     }
 
     /// What the result of a call is called.
@@ -77,7 +137,8 @@ impl<'a> Machine<'a> {
             ExprKind::Field(object, name) => {
                 let this = self.eval(object);
                 let mut callee = self.member(&this, name, call.callee.span);
-                if callee.path.is_none() {
+                // `response.status` is a number, `response.status(404)` is not.
+                if callee.path.as_deref().is_none_or(|path| path == NUMBER) {
                     callee.path = Some(joined_path(&this, name));
                 }
                 (this, callee, Rc::clone(name))
@@ -115,163 +176,6 @@ impl<'a> Machine<'a> {
         let text = self.text;
         let texts = call.args.iter().map(|arg| text_of(text, &arg.value)).collect();
         Given { this, args, texts }
-    }
-
-    fn closure(&self, function: &Rc<Function>) -> Value {
-        let closure =
-            Closure { function: Rc::clone(function), scope: Rc::clone(&self.scope), this: None };
-        Value { function: Some(Rc::new(closure)), ..Value::default() }
-    }
-
-    /// Follows a call into a function of this file.
-    fn follow(
-        &mut self,
-        call: &Call,
-        callee: &Value,
-        given: &Given<'_>,
-        name: &Rc<str>,
-    ) -> Option<Value> {
-        let values: Vec<Value> = given.args.iter().map(|(_, value)| value.clone()).collect();
-        if let Some(closure) = &callee.function {
-            let closure = Rc::clone(closure);
-            let values = self.by_name(&closure.function, given).unwrap_or(values);
-            return Some(self.enter(&closure, &values));
-        }
-        if call.new {
-            self.construct(name, &values);
-            return None;
-        }
-        let methods = self.methods.get(name)?;
-        let own = matches!(&call.callee.kind, ExprKind::Name(_))
-            || given
-                .this
-                .path
-                .as_deref()
-                .is_some_and(|path| matches!(path, "this" | "self" | "cls"))
-            || matches!(&call.callee.kind, ExprKind::Field(object, _)
-                if matches!(&object.kind, ExprKind::Name(n) if matches!(&**n, "this" | "self" | "cls")));
-        let class = given.this.path.as_deref().map(|path| path.rsplit('.').next().unwrap_or(path));
-        let class = class.map(|class| class.trim_end_matches("()").to_owned());
-        let fitting: Vec<&Rc<Function>> =
-            methods.iter().filter(|m| m.params.len() >= given.args.len()).collect();
-        let current = self.stack.last().and_then(|running| running.class.clone());
-        let chosen = fitting
-            .iter()
-            .find(|m| m.class.as_deref() == class.as_deref())
-            .or_else(|| fitting.iter().find(|m| own && m.class == current))
-            .or_else(|| fitting.first().filter(|_| own && fitting.len() == 1))?;
-        let function = Rc::clone(chosen);
-        let mut values = values;
-        let takes_self = function
-            .params
-            .first()
-            .is_some_and(|p| &*p.name == "self" && self.lang == Lang::Python);
-        if takes_self || self.lang == Lang::Go {
-            values.insert(0, given.this.clone());
-        }
-        let this = if own { self.scope.get("this").cloned() } else { Some(given.this.clone()) };
-        let closure = Closure { function, scope: Rc::default(), this };
-        Some(self.enter(&closure, &values))
-    }
-
-    /// Arguments that are given by name, in the order of the parameters.
-    fn by_name(&self, function: &Function, given: &Given<'_>) -> Option<Vec<Value>> {
-        if self.lang != Lang::Python || given.args.iter().all(|(name, _)| name.is_none()) {
-            return None;
-        }
-        let mut plain =
-            given.args.iter().filter(|(name, _)| name.is_none()).map(|(_, value)| value);
-        let values = function.params.iter().map(|param| {
-            let named = given.args.iter().find(|(name, _)| name.as_ref() == Some(&param.name));
-            match named {
-                Some((_, value)) => value.clone(),
-                None => plain.next().cloned().unwrap_or_default(),
-            }
-        });
-        Some(values.collect())
-    }
-
-    fn construct(&mut self, name: &Rc<str>, values: &[Value]) {
-        let constructor =
-            self.module.classes.iter().find(|class| class.name == *name).and_then(|class| {
-                class.methods.iter().find(|method| {
-                    matches!(&*method.name, "constructor" | "__init__") || method.name == *name
-                })
-            });
-        if let Some(constructor) = constructor
-            && values.iter().any(|value| value.any_taint().is_some())
-        {
-            let function = Rc::clone(constructor);
-            let this = Some(Value { path: Some(Rc::clone(name)), ..Value::default() });
-            let closure = Closure { function, scope: Rc::default(), this };
-            self.enter(&closure, values);
-        }
-    }
-
-    /// Functions that are given to others are called by them.
-    fn callbacks(&mut self, path: &str, given: &Given<'_>, name: &str) {
-        if !given.args.iter().any(|(_, value)| value.function.is_some()) {
-            return;
-        }
-        let params = self.tables.models.callbacks.first(path).cloned();
-        let iterates = matches!(
-            name,
-            "map"
-                | "forEach"
-                | "filter"
-                | "then"
-                | "each"
-                | "flatMap"
-                | "some"
-                | "every"
-                | "find"
-                | "collect"
-                | "select"
-                | "ifPresent"
-                | "let"
-                | "also"
-                | "apply"
-                | "tap"
-                | "subscribe"
-                | "pipe"
-                | "and_then"
-                | "orElse"
-                | "Select"
-                | "Where"
-                | "ForEach"
-                | "mapNotNull"
-                | "map!"
-                | "each_with_index"
-                | "reduce"
-                | "replace"
-        );
-        for (_, value) in &given.args {
-            let Some(closure) = &value.function else { continue };
-            if closure.function.params.is_empty() && closure.function.body.is_empty() {
-                continue;
-            }
-            let args: Vec<Value> = match &params {
-                Some(paths) => paths.iter().map(|path| Value::at(path)).collect(),
-                None if iterates => {
-                    vec![element(&given.this)]
-                }
-                None => Vec::new(),
-            };
-            let args = self.with_sources(&args, closure.function.span);
-            self.run_closure(&Rc::clone(closure), &args);
-        }
-    }
-
-    fn with_sources(&self, args: &[Value], span: Span) -> Vec<Value> {
-        args.iter()
-            .map(|value| {
-                let taint = value
-                    .taint
-                    .clone()
-                    .or_else(|| value.path.as_ref().and_then(|path| self.source_at(path, span)));
-                Value { taint, ..value.clone() }
-            })
-            .collect()
     }
 
     /// Calls that put values into their arguments.
@@ -316,7 +220,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn write_back(&mut self, object: &Expr, value: Value) {
+    pub(super) fn write_back(&mut self, object: &Expr, value: Value) {
         match &object.kind {
             ExprKind::Name(name) => self.update(name, value),
             ExprKind::Field(outer, field) => {
@@ -350,8 +254,7 @@ impl<'a> Machine<'a> {
             .source_at(&format!("{path}()"), span)
             .or_else(|| self.source_at(&format!("{path}({last})"), span));
         if let Some(taint) = source {
-            let number = taint.clean | harm("narrow") == ALL_HARMS;
-            let path = number.then(|| Rc::from(NUMBER));
+            let path = taint.is_harmless().then(|| Rc::from(NUMBER));
             return Value { path, ..Value::tainted(Some(taint)) };
         }
         let from_args = given.args.iter().fold(None, |worst, (_, value)| {
@@ -364,9 +267,18 @@ impl<'a> Machine<'a> {
             let taint = Taint::worse(Option::as_ref(&from_args), given.this.any_taint().as_ref());
             return Value::tainted(taint.map(|taint| taint.cleaned(harms)));
         }
+        if let Some(harms) = cleaned_by_pattern(name, &given.texts) {
+            let taint = Taint::worse(Option::as_ref(&from_args), given.this.any_taint().as_ref());
+            return Value::tainted(taint.map(|taint| taint.cleaned(harms)));
+        }
         let lower = name.to_ascii_lowercase();
-        if !call.new && gives_no_text(&lower) {
+        let passes = self.tables.models.passes.first(path).is_some();
+        if !call.new && !passes && gives_no_text(&lower) {
             return Value::at(NUMBER);
+        }
+        if let Some(harms) = removed(&lower, given) {
+            let taint = Taint::worse(Option::as_ref(&from_args), given.this.any_taint().as_ref());
+            return Value::tainted(taint.map(|taint| taint.cleaned(harms)));
         }
         if let Some(taint) = &callee.taint {
             // A method of something that came from outside, or a source itself.
@@ -377,7 +289,7 @@ impl<'a> Machine<'a> {
             return Value::tainted(from_this);
         }
         if let Some(text) = formatted(&lower, given) {
-            return Value { taint: from_args, ..text };
+            return text;
         }
         let plain = |(_, value): &(Option<Rc<str>>, Value)| value.is_plain();
         if from_args.is_none()
@@ -392,7 +304,7 @@ impl<'a> Machine<'a> {
         if cleans_by_name(&lower) || (lower.contains("read") && lower.contains("file")) {
             return Value::default();
         }
-        if call.new || self.tables.models.passes.first(path).is_some() || passes_by_name(&lower) {
+        if call.new || passes || passes_by_name(&lower) {
             let prefix = given.args.first().and_then(|(_, first)| match first.as_text() {
                 Some(text) if given.args.len() > 1 && !text.contains('%') => Some(Rc::from(text)),
                 _ => first.prefix.clone(),
@@ -412,11 +324,68 @@ fn formatted(name: &str, given: &Given<'_>) -> Option<Value> {
     let (_, first) = given.args.first()?;
     let format = first.as_text()?;
     let end = format.find(['%', '{']).unwrap_or(format.len());
-    if given.args.iter().skip(1).all(|(_, value)| value.is_plain()) {
-        return Some(Value::text(format));
+    let verbs = if format.contains('{') { Vec::new() } else { verbs(format) };
+    let mut taint = first.any_taint();
+    let mut plain = true;
+    for (at, (_, value)) in given.args.iter().skip(1).enumerate() {
+        // A number is nobody's text, whoever chose it.
+        if verbs.get(at).is_some_and(|verb| matches!(verb, 'd' | 't' | 'f' | 'e' | 'g' | 'b')) {
+            continue;
+        }
+        plain &= value.is_plain();
+        taint = Taint::worse(taint.as_ref(), value.any_taint().as_ref());
+    }
+    if plain {
+        return Some(Value { taint, ..Value::text(format) });
     }
     let prefix = (end > 0).then(|| Rc::from(&format[..end]));
-    Some(Value { prefix, ..Value::default() })
+    Some(Value { prefix, taint, ..Value::default() })
+}
+
+/// The letters of the places in a format, in their order.
+fn verbs(format: &str) -> Vec<char> {
+    let mut verbs = Vec::new();
+    let mut rest = format.chars();
+    while let Some(c) = rest.next() {
+        if c != '%' {
+            continue;
+        }
+        let verb = rest.find(|c| !matches!(c, '0'..='9' | '.' | '-' | '+' | '#' | ' ' | ','));
+        verbs.extend(verb.filter(|verb| !matches!(verb, '%' | 'n')));
+    }
+    verbs
+}
+
+/// The harms that cannot be done after a replacement.
+fn removed(name: &str, given: &Given<'_>) -> Option<Harms> {
+    if !name.contains("replace") || name == "replacefirst" {
+        return None;
+    }
+    let texts: Vec<&str> = given.args.iter().filter_map(|(_, value)| value.as_text()).collect();
+    let [what, ..] = texts.as_slice() else { return None };
+    let kept = what.strip_prefix("[^").and_then(|rest| rest.split_once(']'));
+    if let Some((kept, "" | "+")) = kept {
+        // Nothing is left but what an expression lists.
+        let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '\\' | ' ');
+        let dots = |c: char| word(c) || matches!(c, '.' | '@' | ',');
+        return if kept.chars().all(word) {
+            Some(ALL_HARMS)
+        } else if kept.chars().all(dots) {
+            Some(ALL_HARMS & !harms(&["path", "file", "ssrf", "redirect"]))
+        } else {
+            None
+        };
+    }
+    match *what {
+        ".." | "../" | "..\\" if name != "replace" || texts.get(1) == Some(&"") => {
+            Some(harms(&["path", "file"]))
+        }
+        text if text.contains(['\n', '\r']) || text.contains("\\n") || text.contains("\\r") => {
+            Some(harms(&["log", "header"]))
+        }
+        "<" => Some(harms(&["html"])),
+        _ => None,
+    }
 }
 
 /// `name.method` for a variable whose value has another path.
@@ -433,209 +402,4 @@ fn named_receiver(call: &Call) -> Option<Rc<str>> {
 fn is_class_name(path: &str, lang: Lang) -> bool {
     let last = path.rsplit('.').next().unwrap_or(path);
     lang == Lang::Python && last.starts_with(|c: char| c.is_ascii_uppercase())
-}
-
-/// Numbers, flags and sizes carry nobody's text.
-fn gives_no_text(name: &str) -> bool {
-    matches!(
-        name,
-        "int"
-            | "float"
-            | "bool"
-            | "len"
-            | "length"
-            | "size"
-            | "count"
-            | "parseint"
-            | "parsefloat"
-            | "number"
-            | "atoi"
-            | "parsebool"
-            | "parselong"
-            | "parsedouble"
-            | "hashcode"
-            | "equals"
-            | "equalsignorecase"
-            | "isempty"
-            | "is_a?"
-            | "to_i"
-            | "to_f"
-            | "intval"
-            | "floatval"
-            | "boolval"
-            | "isset"
-            | "empty"
-            | "isinstance"
-            | "hasattr"
-            | "exists"
-            | "startswith"
-            | "endswith"
-            | "contains"
-            | "includes"
-            | "indexof"
-            | "lastindexof"
-            | "matches"
-            | "test"
-            | "compareto"
-            | "compare"
-            | "hasnext"
-            | "hasmoreelements"
-            | "haskey"
-            | "has"
-            | "isdigit"
-            | "isalnum"
-            | "ord"
-            | "hash"
-            | "uuid"
-            | "parseuint"
-            | "toint32"
-            | "toint"
-            | "sizeof"
-            | "hasprefix"
-            | "hassuffix"
-            | "equalfold"
-            | "time"
-            | "now"
-            | "abs"
-            | "round"
-            | "floor"
-            | "strlen"
-            | "sum"
-            | "any"
-            | "all"
-            | "nil?"
-            | "blank?"
-            | "present?"
-            | "fromstring"
-            | "md5"
-            | "sha1"
-            | "sha256"
-            | "sha512"
-            | "hexdigest"
-            | "digest"
-            | "close"
-            | "boolean"
-    ) || name.starts_with("is_")
-        || name.starts_with("has_")
-        || (name.starts_with("parse") && (name.ends_with("int") || name.ends_with("float")))
-}
-
-/// Names that turn a number into text.
-fn converts(name: &str) -> bool {
-    matches!(
-        name,
-        "str" | "itoa" | "tostring" | "string" | "valueof" | "formatint" | "to_s" | "repr"
-    )
-}
-
-/// Names that promise to make something harmless.
-fn cleans_by_name(name: &str) -> bool {
-    [
-        "sanitiz",
-        "sanitis",
-        "escape",
-        "purify",
-        "whitelist",
-        "allowlist",
-        "htmlspecialchars",
-        "quote",
-        "validate",
-        "secure_filename",
-        "cleanse",
-        "strip_tags",
-        "bleach",
-        "censor",
-        "redact",
-        "mask",
-    ]
-    .iter()
-    .any(|word| name.contains(word))
-        && !name.contains("unescape")
-        && !name.contains("unquote")
-}
-
-/// Names that say that the result is made of the arguments.
-fn passes_by_name(name: &str) -> bool {
-    [
-        "format",
-        "sprintf",
-        "join",
-        "concat",
-        "replace",
-        "trim",
-        "strip",
-        "lower",
-        "upper",
-        "decode",
-        "encode",
-        "string",
-        "str",
-        "text",
-        "bytes",
-        "substr",
-        "slice",
-        "split",
-        "parse",
-        "fromjson",
-        "loads",
-        "unmarshal",
-        "clone",
-        "copy",
-        "append",
-        "build",
-        "convert",
-        "cast",
-        "repeat",
-        "pad",
-        "normalize",
-        "resolve",
-        "clean",
-        "abs",
-        "valueof",
-        "tochararray",
-        "getbytes",
-        "newreader",
-        "reader",
-        "chain",
-        "of",
-        "file",
-        "path",
-        "url",
-        "uri",
-        "buffer",
-        "list",
-        "array",
-        "dict",
-        "tuple",
-        "set",
-        "map",
-        "await",
-        "promise",
-        "optional",
-        "sorted",
-        "reversed",
-        "iter",
-        "next",
-        "first",
-        "last",
-        "pop",
-        "shift",
-        "concatenate",
-        "strcat",
-    ]
-    .iter()
-    .any(|word| name == *word || name.starts_with(word) || name.ends_with(word))
-}
-
-/// Names that say that the result comes from somewhere else.
-fn looks_up(name: &str) -> bool {
-    [
-        "get", "find", "fetch", "load", "query", "select", "lookup", "search", "read", "exec",
-        "create", "save", "update", "insert", "delete", "send", "check", "valid", "verify", "is",
-        "has", "open", "connect", "render", "filter", "count", "run", "call", "request", "post",
-        "put", "log", "print", "write", "add", "remove", "compare", "match", "test", "hash",
-        "sign", "encrypt", "auth", "login",
-    ]
-    .iter()
-    .any(|word| name.starts_with(word))
 }

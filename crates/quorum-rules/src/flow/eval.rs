@@ -24,7 +24,12 @@ impl Machine<'_> {
                 self.member(&object, name, expr.span)
             }
             ExprKind::Index(object, index) => self.index(object, index, expr.span),
-            ExprKind::Call(call) => self.call(call, expr.span),
+            ExprKind::Call(call) => {
+                let outer = std::mem::take(&mut self.marks);
+                let mut value = self.call(call, expr.span);
+                value.marks |= std::mem::replace(&mut self.marks, outer);
+                value
+            }
             ExprKind::Join(parts) => {
                 let parts: Vec<Value> = parts.iter().map(|part| self.eval(part)).collect();
                 joined(&parts)
@@ -187,7 +192,9 @@ impl Machine<'_> {
         } else if value.constant.is_none() && value.function.is_none() {
             let plain =
                 matches!(&**ty, "String" | "string" | "str" | "Object" | "object" | "unknown");
-            if !plain || value.path.is_none() {
+            // What a call is known to return says more than what the variable is declared as.
+            let exact = |path: &Rc<str>| self.tables.models.returned_types.contains(&**path);
+            if (!plain && !value.path.as_ref().is_some_and(exact)) || value.path.is_none() {
                 value.path = Some(self.resolve_type(ty));
             }
         }
@@ -259,6 +266,10 @@ impl Machine<'_> {
     fn index(&mut self, object: &Expr, index: &Expr, span: Span) -> Value {
         let container = self.eval(object);
         let key = self.eval(index);
+        if let (Some(text), Some(Const::Int(at))) = (container.as_text(), &key.constant) {
+            let letter = usize::try_from(*at).ok().and_then(|at| text.chars().nth(at));
+            return letter.map_or_else(Value::default, |c| Value::text(c.encode_utf8(&mut [0; 4])));
+        }
         if let Some(items) = &container.items {
             if let Some(key) = key.constant.as_ref().and_then(Key::of) {
                 let from_end = match key {

@@ -45,6 +45,7 @@ impl Machine<'_> {
                         self.clean_name(right, path_harms());
                     }
                 } else if inside {
+                    self.clean_host_of(left);
                     let set = self.eval(right);
                     if set.any_taint().is_none() {
                         self.clean_name(left, ALL_HARMS);
@@ -60,8 +61,48 @@ impl Machine<'_> {
                     self.clean_name(key, ALL_HARMS);
                 }
             }
-            ExprKind::Name(_) if holds => {}
+            // `if not urlparse(x).netloc`
+            _ if !holds => self.clean_host_of(condition),
             _ => {}
+        }
+    }
+
+    /// The host of an address was compared: the address leads where it may.
+    fn clean_host_of(&mut self, tested: &Expr) {
+        let part = match &tested.kind {
+            ExprKind::Field(object, name) => Some((object, name)),
+            ExprKind::Call(call) => match &call.callee.kind {
+                ExprKind::Field(object, name) => Some((object, name)),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some((address, name)) = part
+            && matches!(
+                &**name,
+                "netloc"
+                    | "hostname"
+                    | "host"
+                    | "origin"
+                    | "domain"
+                    | "authority"
+                    | "getHost"
+                    | "is_absolute"
+            )
+        {
+            self.clean_kin(address, harms(&["redirect", "ssrf", "address"]));
+        }
+    }
+
+    /// Marks everything that comes from where a value comes from as harmless.
+    fn clean_kin(&mut self, expr: &Expr, harms: Harms) {
+        let Some(taint) = self.eval(expr).any_taint() else { return };
+        for value in Rc::make_mut(&mut self.scope).values_mut() {
+            if let Some(own) = &value.taint
+                && Rc::ptr_eq(&own.source, &taint.source)
+            {
+                value.taint = Some(own.cleaned(harms));
+            }
         }
     }
 
@@ -86,6 +127,16 @@ impl Machine<'_> {
             return;
         }
         for (one, other) in [(left, right), (right, left)] {
+            if let ExprKind::Call(call) = &one.kind
+                && callee_name(call).is_some_and(|name| {
+                    matches!(&*name, "commonprefix" | "commonpath" | "dirname" | "relative")
+                })
+            {
+                self.clean_kin(one, path_harms());
+            }
+            if self.eval(other).any_taint().is_none() {
+                self.clean_host_of(one);
+            }
             let known = self.eval(other);
             if known.any_taint().is_some() {
                 continue;
@@ -160,7 +211,11 @@ impl Machine<'_> {
             || lower.contains("is_relative_to");
         if begins {
             if holds {
-                self.clean_call(call, receiver, harms(&["path", "redirect", "ssrf", "file"]));
+                let kept = harms(&["path", "redirect", "ssrf", "file"]);
+                self.clean_call(call, receiver, kept);
+                if let Some(receiver) = receiver.filter(|receiver| !is_place(receiver)) {
+                    self.clean_kin(receiver, kept);
+                }
             } else if first_text.as_deref().is_some_and(dangerous) {
                 self.clean_call(call, receiver, path_harms());
             }
@@ -240,6 +295,10 @@ impl Machine<'_> {
         }
         let mut value = self.lookup(&name);
         if value.any_taint().is_none() {
+            if harms == ALL_HARMS && value.constant.is_none() && self.scope.contains_key(&name) {
+                // It is one of those that are allowed.
+                self.update(&name, Value { settled: true, ..value });
+            }
             return;
         }
         value.taint = value.taint.map(|taint| taint.cleaned(harms));

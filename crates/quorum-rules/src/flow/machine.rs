@@ -9,7 +9,7 @@ use super::ir::{Function, Module, Param, Span};
 use super::model::{ParamModel, SourceModel};
 use super::sink::Hit;
 use super::tables::Tables;
-use super::value::{Closure, Items, Origin, Scope, Taint, Value};
+use super::value::{Closure, Items, Marks, NUMBER, Origin, Scope, Taint, Value};
 
 /// Steps that one file may take; beyond them nothing more is followed, and that is said.
 const FUEL: u32 = 300_000;
@@ -35,6 +35,10 @@ pub(super) struct Machine<'a> {
     pub(super) wanted: Option<Rc<str>>,
     /// How many loops stand around what is running.
     pub(super) loops: usize,
+    /// Marks of the result of the call that is running.
+    pub(super) marks: Marks,
+    /// The object of the method that was run last, as the method left it.
+    pub(super) left: Option<Value>,
     fields: HashMap<Rc<str>, Value>,
     fuel: u32,
     pub(super) hits: Vec<Hit>,
@@ -72,6 +76,8 @@ impl<'a> Machine<'a> {
             stack: Vec::new(),
             wanted: None,
             loops: 0,
+            marks: 0,
+            left: None,
             fields: HashMap::new(),
             fuel: FUEL,
             hits: Vec::new(),
@@ -124,11 +130,27 @@ impl<'a> Machine<'a> {
             items.known.insert(super::value::Key::Text(Rc::clone(name)), value.clone());
         }
         let own = Value {
-            path: Some(Rc::clone(&class.name)),
+            path: Some(self.class_path(class)),
             items: Some(Rc::new(items)),
             ..Value::default()
         };
         self.fields.insert(Rc::clone(&class.name), own);
+    }
+
+    /// What objects of a class are called: with the class that it is derived from, whose methods
+    /// they have as well.
+    fn class_path(&self, class: &super::ir::Class) -> Rc<str> {
+        if self.lang != Lang::Python {
+            return Rc::clone(&class.name);
+        }
+        let base = class.bases.first().and_then(|bases| {
+            let first = bases.trim_start_matches('(').split([',', ')', '(', '[', '=']).next()?;
+            first.trim().rsplit('.').next().filter(|base| !base.is_empty())
+        });
+        match base {
+            Some(base) if base != "object" => Rc::from(format!("{base}.{}", class.name)),
+            _ => Rc::clone(&class.name),
+        }
     }
 
     /// Runs a function as somebody outside the file would call it.
@@ -155,7 +177,7 @@ impl<'a> Machine<'a> {
         if let Some(class) = class {
             for name in ["this", "self"] {
                 if let (Some(now), Some(before)) = (scope.get(name), self.fields.get(&class.name)) {
-                    let joined = before.join(now);
+                    let joined = super::mark::joined(before, now);
                     self.fields.insert(Rc::clone(&class.name), joined);
                 }
             }
@@ -171,6 +193,12 @@ impl<'a> Machine<'a> {
         param: &Param,
     ) -> Value {
         let path = match &param.ty {
+            Some(ty)
+                if matches!(&**ty, "int" | "float" | "bool" | "number" | "boolean" | "bigint")
+                    && matches!(self.lang, Lang::Python | Lang::TypeScript | Lang::Tsx) =>
+            {
+                Rc::from(NUMBER)
+            }
             Some(ty) if !matches!(&**ty, "char" | "int" | "wchar_t" | "unsigned") => {
                 self.resolve_type(ty)
             }
@@ -185,7 +213,9 @@ impl<'a> Machine<'a> {
                 if let Some(is) = &model.is {
                     value.path = Some(Rc::from(is.as_str()));
                 }
-                if let Some(source) = &model.source {
+                if let Some(source) = &model.source
+                    && !route_makes_number(function, &param.name)
+                {
                     value.taint = Some(origin(source, param.span));
                 }
                 return value;
@@ -196,6 +226,10 @@ impl<'a> Machine<'a> {
 
     /// The full path of a type that is written in this file.
     pub(super) fn resolve_type(&self, ty: &Rc<str>) -> Rc<str> {
+        if &**ty == "Function" && self.lang != Lang::Java {
+            // Any function at all, not the constructor of that name.
+            return Rc::from("function");
+        }
         let (first, rest) = ty.split_once('.').map_or((&**ty, None), |(a, b)| (a, Some(b)));
         match (self.module.imports.get(first), rest) {
             (Some(path), Some(rest)) => Rc::from(format!("{path}.{rest}")),
@@ -207,6 +241,7 @@ impl<'a> Machine<'a> {
     /// Runs a function with these arguments and returns its value.
     pub(super) fn enter(&mut self, closure: &Closure, args: &[Value]) -> Value {
         let function = &closure.function;
+        self.left = None;
         let known = self.stack.iter().filter(|running| running.id == function.id).count();
         if self.stack.len() >= CALLS || known > 0 || !self.tick() {
             let taint = args.iter().fold(None, |worst, arg| {
@@ -229,7 +264,11 @@ impl<'a> Machine<'a> {
         let returned = std::mem::take(&mut self.returned);
         let wanted = self.wanted.take();
         for (position, param) in function.params.iter().enumerate() {
-            let mut value = args.get(position).cloned().unwrap_or_else(|| Value::at(&param.name));
+            let mut value = match (args.get(position), &param.default) {
+                (Some(given), _) => given.clone(),
+                (None, Some(default)) => self.eval(default),
+                (None, None) => Value::at(&param.name),
+            };
             if value.path.is_none() || param.ty.is_some() {
                 let named = param
                     .ty
@@ -251,6 +290,7 @@ impl<'a> Machine<'a> {
         self.stack.push(Rc::clone(function));
         self.exec_block(&function.body);
         self.stack.pop();
+        self.left = closure.this.as_ref().and_then(|_| self.scope.get(self.own_name()).cloned());
         self.scope = outer;
         self.wanted = wanted;
         let all = std::mem::replace(&mut self.returned, returned);
@@ -259,6 +299,16 @@ impl<'a> Machine<'a> {
             self.plain.insert(function.id, value.clone());
         }
         value
+    }
+
+    /// What methods call the object that they belong to.
+    pub(super) fn own_name(&self) -> &'static str {
+        if self.lang == Lang::Python { "self" } else { "this" }
+    }
+
+    /// What is known about every object of a class of this file.
+    pub(super) fn fields_of_class(&self, name: &str) -> Option<Value> {
+        self.fields.get(name).cloned()
     }
 
     /// The taint of a source.
@@ -270,6 +320,13 @@ impl<'a> Machine<'a> {
         self.hits.sort_by_key(|hit| (hit.span, hit.call));
         self.hits
     }
+}
+
+/// Whether the route says that a part of it is a number: `<int:id>`.
+fn route_makes_number(function: &Function, name: &str) -> bool {
+    function.annotations.iter().any(|route| {
+        ["int", "float", "uuid"].iter().any(|kind| route.contains(&format!("<{kind}:{name}>")))
+    })
 }
 
 /// A value that comes in here.

@@ -1,11 +1,13 @@
 //! What is known about languages and frameworks, as tables.
 
+use std::collections::HashSet;
+
 use quorum_syntax::Lang;
 use regex::Regex;
 use serde::Deserialize;
 
 use super::path::PathTable;
-use super::value::{Harms, harms};
+use super::value::{Harms, Marks, harm, harms, mark};
 
 /// One file of `models/`.
 #[derive(Debug, Deserialize)]
@@ -26,6 +28,8 @@ pub(super) struct ModelFile {
     pass: Vec<PassEntry>,
     #[serde(default)]
     fill: Vec<FillEntry>,
+    #[serde(default)]
+    mark: Vec<MarkEntry>,
 }
 
 /// Where strangers' values come in.
@@ -116,6 +120,26 @@ struct FillEntry {
     source: Option<String>,
 }
 
+/// Calls and assignments that make a difference to an object: a parser that was made safe.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MarkEntry {
+    #[serde(default)]
+    call: Vec<String>,
+    #[serde(default)]
+    assign: Vec<String>,
+    /// What the arguments must be: their values where they are known, else their text, with commas.
+    args: Option<String>,
+    is: String,
+}
+
+/// A mark and what sets it.
+#[derive(Debug)]
+pub(super) struct MarkModel {
+    pub(super) args: Option<Regex>,
+    pub(super) is: Marks,
+}
+
 /// Where strangers' values come in.
 #[derive(Clone, Debug)]
 pub(super) struct SourceModel {
@@ -160,6 +184,10 @@ pub(super) struct Models {
     pub(super) cleans: PathTable<Harms>,
     pub(super) passes: PathTable<()>,
     pub(super) fills: PathTable<FillModel>,
+    pub(super) marks: PathTable<MarkModel>,
+    pub(super) assigned_marks: PathTable<MarkModel>,
+    /// The types that calls are known to return.
+    pub(super) returned_types: HashSet<String>,
 }
 
 impl ModelFile {
@@ -180,8 +208,7 @@ impl ModelFile {
     /// Adds the entries of this file.
     pub(super) fn fill(self, models: &mut Models) -> Result<(), String> {
         for entry in self.source {
-            let clean = if entry.only.is_empty() { 0 } else { !harms(&entry.only) };
-            let clean = clean | harms(&entry.except);
+            let clean = all_but(&entry.only) | harms(&entry.except);
             let source = SourceModel { note: entry.note.into(), strength: entry.strength, clean };
             for path in &entry.path {
                 models.sources.insert(path, source.clone());
@@ -196,6 +223,7 @@ impl ModelFile {
             }
         }
         for entry in self.types {
+            models.returned_types.insert(entry.is.clone());
             for path in &entry.call {
                 models.types.insert(path, entry.is.clone());
             }
@@ -211,15 +239,40 @@ impl ModelFile {
             }
         }
         for entry in self.fill {
-            let source =
-                entry.source.map(|note| SourceModel { note: note.into(), strength: 1.0, clean: 0 });
+            let source = entry.source.map(|note| SourceModel {
+                note: note.into(),
+                strength: 1.0,
+                clean: all_but(&[]),
+            });
             let fill = FillModel { from: entry.from, to: entry.to, source };
             for path in &entry.call {
                 models.fills.insert(path, fill.clone());
             }
         }
+        for entry in &self.mark {
+            for path in &entry.call {
+                models.marks.insert(path, entry.compiled()?);
+            }
+            for path in &entry.assign {
+                models.assigned_marks.insert(path, entry.compiled()?);
+            }
+        }
         Ok(())
     }
+}
+
+impl MarkEntry {
+    fn compiled(&self) -> Result<MarkModel, String> {
+        let is = mark(&self.is).ok_or_else(|| format!("`{}` is no mark", self.is))?;
+        let args = self.args.as_deref().map(Regex::new).transpose();
+        Ok(MarkModel { args: args.map_err(|error| error.to_string())?, is })
+    }
+}
+
+/// What a source cannot do: all but what is named. Where nothing is, it can do everything except
+/// tell a stranger what the stranger did not know.
+fn all_but(named: &[String]) -> Harms {
+    if named.is_empty() { harm("disclosure") } else { !harms(named) }
 }
 
 impl ParamModel {
@@ -228,7 +281,7 @@ impl ParamModel {
             text.map(|text| Regex::new(&text).map_err(|error| error.to_string())).transpose()
         };
         let strength = entry.strength;
-        let own = if entry.only.is_empty() { 0 } else { !harms(&entry.only) };
+        let own = all_but(&entry.only);
         Ok(Self {
             name: regex(entry.name)?,
             not_name: regex(entry.not_name)?,

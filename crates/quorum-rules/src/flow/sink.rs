@@ -35,11 +35,9 @@ impl Machine<'_> {
         value: &Value,
         span: Span,
     ) {
-        if self.tables.by_target.words().next().is_none() && !self.tables.by_target.has_wild() {
-            return;
-        }
-        let object = self.eval(object);
-        let path = super::eval::joined_path(&object, name);
+        let holder = self.eval(object);
+        let path = super::eval::joined_path(&holder, name);
+        self.mark_assigned(&path, object, &holder, value);
         self.judge_assigned(&path, value, span);
     }
 
@@ -51,6 +49,12 @@ impl Machine<'_> {
         value: &Value,
         span: Span,
     ) {
+        if key.taint.is_some() {
+            let text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
+            let args = vec![(None, key.clone())];
+            let given = Given { this: Value::default(), args, texts: vec![text] };
+            self.check_call("[]=", &given, span);
+        }
         let object = self.eval(object);
         let name = key.as_text().unwrap_or("[]").to_owned();
         let path = super::eval::joined_path(&object, &name);
@@ -248,6 +252,7 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
                 Some(super::ir::Const::Int(number)) => *number < limit,
                 _ => false,
             })
+            && test.mark.is_none_or(|wanted| value.marks & wanted == wanted)
             && test.begins.as_ref().is_none_or(|regex| {
                 value.constant.is_none()
                     && value.prefix.as_deref().is_some_and(|text| regex.is_match(text))
@@ -263,6 +268,7 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
 /// Whether a value is known as a whole.
 fn is_known(value: &Value) -> bool {
     value.is_spelt_out()
+        || value.taint.as_ref().is_some_and(|taint| taint.is_harmless())
         || value.items.as_ref().is_some_and(|items| {
             value.taint.is_none() && !items.known.is_empty() && items.known.values().all(is_known)
         })

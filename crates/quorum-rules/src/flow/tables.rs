@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::model::{ModelFile, Models};
 use super::path::PathTable;
-use super::value::{Harms, harm};
+use super::value::{Harms, Marks, harm, mark};
 use crate::rule::{CallShape, Rule, ValueTest};
 
 include!(concat!(env!("OUT_DIR"), "/models.rs"));
@@ -61,6 +61,7 @@ pub(super) struct CompiledTest {
     pub(super) text: Option<Regex>,
     pub(super) from: Option<Regex>,
     pub(super) begins: Option<Regex>,
+    pub(super) mark: Option<Marks>,
     pub(super) test: ValueTest,
 }
 
@@ -138,9 +139,17 @@ impl CompiledTest {
             text: expression("text", test.text.as_deref())?,
             from: expression("from", test.from.as_deref())?,
             begins: expression("begins", test.begins.as_deref())?,
+            mark: test.mark.as_deref().map(known_mark).transpose()?,
             test: test.clone(),
         })
     }
+}
+
+/// The bits of marks that are joined by `+`.
+fn known_mark(name: &str) -> Result<Marks, KeyError> {
+    let one =
+        |name: &str| mark(name).ok_or_else(|| ("mark".to_owned(), format!("`{name}` is no mark")));
+    name.split('+').try_fold(0, |all, name| Ok(all | one(name)?))
 }
 
 fn speaks_of(rule: &Rule, call: &CallShape, lang: Lang) -> bool {

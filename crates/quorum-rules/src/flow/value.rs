@@ -39,6 +39,8 @@ const HARMS: &[&str] = &[
     "disclosure",
     "csv",
     "narrow",
+    "address",
+    "prompt",
 ];
 
 /// The bit of a harm; names that are not in the list share the last one.
@@ -53,6 +55,23 @@ pub(super) fn harms<S: AsRef<str>>(names: &[S]) -> Harms {
         "*" => ALL_HARMS,
         name => bits | harm(name),
     })
+}
+
+/// What was done to a value that makes a difference later, as bits.
+pub(super) type Marks = u16;
+
+const MARKS: &[&str] = &[
+    "xml-safe",
+    "xml-general-off",
+    "xml-parameter-off",
+    "cookie-secure",
+    "cookie-http-only",
+    "types-limited",
+];
+
+/// The bit of a mark, where there is one of this name.
+pub(super) fn mark(name: &str) -> Option<Marks> {
+    MARKS.iter().position(|known| *known == name).map(|at| 1 << at)
 }
 
 /// The path of values that are numbers or flags: nobody's text.
@@ -75,6 +94,8 @@ pub(super) struct Value {
     pub(super) items: Option<Rc<Items>>,
     /// The function that it is.
     pub(super) function: Option<Rc<Closure>>,
+    /// What was done to it.
+    pub(super) marks: Marks,
 }
 
 /// A function with the variables around it.
@@ -173,6 +194,11 @@ impl Taint {
         Rc::new(Self { last, source: Rc::clone(&self.source), ..**self })
     }
 
+    /// Whether it can do nothing any more.
+    pub(super) fn is_harmless(&self) -> bool {
+        self.clean | harm("narrow") == ALL_HARMS
+    }
+
     pub(super) fn cleaned(self: &Rc<Self>, harms: Harms) -> Rc<Self> {
         let (source, last) = (Rc::clone(&self.source), self.last.clone());
         Rc::new(Self { clean: self.clean | harms, source, last, certainty: self.certainty })
@@ -246,8 +272,7 @@ impl Value {
             let last = path.rsplit('.').next().unwrap_or(path);
             last.len() > 1 && !last.contains(|c: char| c.is_lowercase() || c == '(')
         };
-        let harmless = |taint: &Rc<Taint>| taint.clean | harm("narrow") == ALL_HARMS;
-        self.taint.as_ref().is_none_or(harmless)
+        self.taint.as_ref().is_none_or(|taint| taint.is_harmless())
             && (self.is_spelt_out()
                 || self.path.as_deref().is_some_and(|path| path == NUMBER || shouted(path)))
     }
@@ -284,6 +309,7 @@ impl Value {
                 (a, b) => a.clone().or_else(|| b.clone()),
             },
             function: self.function.clone().or_else(|| other.function.clone()),
+            marks: self.marks & other.marks,
             constant,
             taint,
             items,

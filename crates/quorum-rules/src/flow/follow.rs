@@ -1,0 +1,192 @@
+//! Calls into functions of the same file, and of functions that are handed on.
+
+use std::rc::Rc;
+
+use quorum_syntax::Lang;
+
+use super::call::Given;
+use super::exec::element;
+use super::ir::{Call, ExprKind, Function, Span};
+use super::machine::Machine;
+use super::names;
+use super::value::{Closure, Value};
+
+impl Machine<'_> {
+    pub(super) fn closure(&self, function: &Rc<Function>) -> Value {
+        let closure =
+            Closure { function: Rc::clone(function), scope: Rc::clone(&self.scope), this: None };
+        Value { function: Some(Rc::new(closure)), ..Value::default() }
+    }
+
+    /// Follows a call into a function of this file.
+    pub(super) fn follow(
+        &mut self,
+        call: &Call,
+        callee: &Value,
+        given: &Given<'_>,
+        name: &Rc<str>,
+    ) -> Option<Value> {
+        let values: Vec<Value> = given.args.iter().map(|(_, value)| value.clone()).collect();
+        if let Some(closure) = &callee.function {
+            let closure = Rc::clone(closure);
+            let values = self.by_name(&closure.function, given, 0).unwrap_or(values);
+            return Some(self.enter(&closure, &values));
+        }
+        if call.new || (self.lang == Lang::Python && given.this.path.is_none()) {
+            let made = self.construct(name, given, values.clone());
+            if made.is_some() || call.new {
+                return made;
+            }
+        }
+        let methods = self.methods.get(name)?;
+        let own = matches!(&call.callee.kind, ExprKind::Name(_))
+            || given
+                .this
+                .path
+                .as_deref()
+                .is_some_and(|path| matches!(path, "this" | "self" | "cls"))
+            || matches!(&call.callee.kind, ExprKind::Field(object, _)
+                if matches!(&object.kind, ExprKind::Name(n) if matches!(&**n, "this" | "self" | "cls")));
+        let class = given.this.path.as_deref().map(|path| path.rsplit('.').next().unwrap_or(path));
+        let class = class.map(|class| class.trim_end_matches("()").to_owned());
+        let fitting: Vec<&Rc<Function>> =
+            methods.iter().filter(|m| m.params.len() >= given.args.len()).collect();
+        let current = self.stack.last().and_then(|running| running.class.clone());
+        let chosen = fitting
+            .iter()
+            .find(|m| m.class.as_deref() == class.as_deref())
+            .or_else(|| fitting.iter().find(|m| own && m.class == current))
+            .or_else(|| fitting.first().filter(|_| own && fitting.len() == 1))?;
+        let function = Rc::clone(chosen);
+        let takes_self = takes_self(&function, self.lang);
+        let skip = usize::from(takes_self || self.lang == Lang::Go);
+        let mut values = self.by_name(&function, given, skip).unwrap_or(values);
+        if skip == 1 {
+            values.insert(0, given.this.clone());
+        }
+        let this =
+            if own { self.scope.get(self.own_name()).cloned() } else { Some(given.this.clone()) };
+        let closure = Closure { function, scope: Rc::default(), this };
+        let result = self.enter(&closure, &values);
+        if let (Some(left), ExprKind::Field(object, _)) = (self.left.take(), &call.callee.kind)
+            && left.items.is_some()
+        {
+            // What a setter stores, a getter finds.
+            self.write_back(object, left);
+        }
+        Some(result)
+    }
+
+    /// Arguments that are given by name, in the order of the parameters after the first `skip`.
+    fn by_name(
+        &mut self,
+        function: &Function,
+        given: &Given<'_>,
+        skip: usize,
+    ) -> Option<Vec<Value>> {
+        if self.lang != Lang::Python || given.args.iter().all(|(name, _)| name.is_none()) {
+            return None;
+        }
+        let mut plain =
+            given.args.iter().filter(|(name, _)| name.is_none()).map(|(_, value)| value);
+        let mut values = Vec::new();
+        for param in function.params.iter().skip(skip) {
+            let named = given.args.iter().find(|(name, _)| name.as_ref() == Some(&param.name));
+            let value = named.map(|(_, value)| value).or_else(|| plain.next()).cloned();
+            values.push(match (value, &param.default) {
+                (Some(value), _) => value,
+                (None, Some(default)) => self.eval(default),
+                (None, None) => Value::default(),
+            });
+        }
+        Some(values)
+    }
+
+    /// An object of a class of this file, with what its constructor stores in it.
+    fn construct(
+        &mut self,
+        name: &Rc<str>,
+        given: &Given<'_>,
+        mut values: Vec<Value>,
+    ) -> Option<Value> {
+        let module = self.module;
+        let class = module.classes.iter().find(|class| class.name == *name)?;
+        let constructor = class.methods.iter().find(|method| {
+            matches!(&*method.name, "constructor" | "__init__") || method.name == *name
+        })?;
+        let function = Rc::clone(constructor);
+        let empty = Value { path: Some(Rc::clone(name)), ..Value::default() };
+        let this = self.fields_of_class(name).unwrap_or(empty);
+        if takes_self(&function, self.lang) {
+            values = self.by_name(&function, given, 1).unwrap_or(values);
+            values.insert(0, this.clone());
+        }
+        let closure = Closure { function, scope: Rc::default(), this: Some(this.clone()) };
+        self.enter(&closure, &values);
+        let path = this.path.clone();
+        Some(Value { path, ..self.left.take().unwrap_or(this) })
+    }
+
+    /// Functions that are given to others are called by them. What they return together.
+    pub(super) fn callbacks(&mut self, path: &str, given: &Given<'_>, name: &str) -> Option<Value> {
+        if !given.args.iter().any(|(_, value)| value.function.is_some()) {
+            return None;
+        }
+        let params = self.tables.models.callbacks.first(path).cloned();
+        let mut returned: Option<Value> = None;
+        for (at, (_, value)) in given.args.iter().enumerate() {
+            let Some(closure) = &value.function else { continue };
+            if closure.function.params.is_empty() && closure.function.body.is_empty() {
+                continue;
+            }
+            let args: Vec<Value> = match &params {
+                Some(paths) => paths.iter().map(|path| Value::at(path)).collect(),
+                None if names::iterates(name) && given.this.path.is_some() => {
+                    vec![element(&given.this)]
+                }
+                // `submit(f, x)`, `setTimeout(f, 10, x)`, `map(f, xs)`
+                None => given.args[at + 1..]
+                    .iter()
+                    .skip(usize::from(matches!(name, "setTimeout" | "setInterval")))
+                    .map(|(_, value)| match value.any_taint() {
+                        Some(_) => element(value),
+                        None => Value::default(),
+                    })
+                    .collect(),
+            };
+            let args = self.with_sources(&args, closure.function.span);
+            let result = self.run_closure(&Rc::clone(closure), &args);
+            returned = Some(match returned {
+                Some(known) => known.join(&result),
+                None => result,
+            });
+        }
+        returned
+    }
+
+    fn with_sources(&self, args: &[Value], span: Span) -> Vec<Value> {
+        args.iter()
+            .map(|value| {
+                let taint = value
+                    .taint
+                    .clone()
+                    .or_else(|| value.path.as_ref().and_then(|path| self.source_at(path, span)));
+                Value { taint, ..value.clone() }
+            })
+            .collect()
+    }
+}
+
+/// Whether the object is the first parameter of its methods.
+fn takes_self(function: &Function, lang: Lang) -> bool {
+    lang == Lang::Python && function.params.first().is_some_and(|first| &*first.name == "self")
+}
+
+/// The value of a call that hands on what a callback returns.
+pub(super) fn mapped(name: &str, returned: Option<Value>) -> Option<Value> {
+    let value = returned.filter(|_| names::maps(name))?;
+    if name == "then" {
+        return Some(value);
+    }
+    Some(Value::tainted(value.any_taint()))
+}
