@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use quorum_model::path::joined;
+
 /// The files of a repository at one revision.
 pub trait Tree {
     /// All paths from the root, with `/`.
@@ -98,11 +100,11 @@ impl Paths {
     pub fn resolve(&self, printed: &str, folder: &str) -> Option<String> {
         let printed = printed.strip_prefix("file://").unwrap_or(printed);
         let printed = printed.replace('\\', "/");
-        let plain = normalize(&join(folder, &printed));
+        let plain = joined(folder, &printed);
         if let Some(plain) = plain.filter(|path| self.known.contains(path)) {
             return Some(plain);
         }
-        let from_root = normalize(&printed)?;
+        let from_root = joined("", &printed)?;
         if self.known.contains(&from_root) {
             return Some(from_root);
         }
@@ -114,21 +116,6 @@ impl Paths {
         let first = fitting.next()?;
         fitting.next().is_none().then(|| first.clone())
     }
-}
-
-/// `path` without `.` and `..`; absent where it leads out.
-fn normalize(path: &str) -> Option<String> {
-    let mut parts = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
 }
 
 /// A tree that is a list of files; for tests.

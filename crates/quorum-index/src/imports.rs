@@ -5,6 +5,8 @@
 
 use std::collections::HashMap;
 
+use quorum_model::path::joined;
+
 use crate::catalog::{Catalog, CatalogFile};
 
 /// Files that one import may stand for; more say nothing.
@@ -246,21 +248,6 @@ fn without_ending(path: &str) -> &str {
 fn ends_with_parts(path: &str, end: &str) -> bool {
     let Some(before) = path.strip_suffix(end) else { return false };
     before.is_empty() || before.ends_with('/') || end.is_empty()
-}
-
-/// `module` from `folder`, without dots; absent where it leads out of the tree.
-fn joined(folder: &str, module: &str) -> Option<String> {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in module.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub mod finding;
 pub mod gate;
 pub mod looping;
 pub mod outcome;
+pub mod path;
 pub mod plan;
 pub mod report;
 pub mod result;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use quorum_model::path::joined;
 use quorum_model::scope::Change;
 use quorum_model::severity::Severity;
 
@@ -89,24 +90,9 @@ pub(super) fn outgoing(file: &ParsedFile) -> Vec<Link> {
                 None => (target, None),
             };
             let path = path.split('?').next().unwrap_or_default().replace("%20", " ");
-            Some(Link { path: join(folder, &path)?, anchor, line, quote: quote.to_owned() })
+            Some(Link { path: joined(folder, &path)?, anchor, line, quote: quote.to_owned() })
         })
         .collect()
-}
-
-/// A relative path from a folder; absent when it leaves the repository.
-fn join(folder: &str, path: &str) -> Option<String> {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
 }
 
 pub(super) fn conclude(
@@ -196,11 +182,11 @@ fn gone(files: &[FileFacts], sources: &dyn Sources, findings: &mut Vec<RuleFindi
             let target = target.split(['#', '?']).next().unwrap_or_default();
             if !target.is_empty()
                 && !target.contains(':')
-                && let Some(joined) = join(folder, target)
-                && gone.contains(&joined.as_str())
+                && let Some(linked) = joined(folder, target)
+                && gone.contains(&linked.as_str())
                 && !findings.iter().any(|found| found.file == *path && found.line == line)
             {
-                let issue = format!("This links to `{joined}`, which the change removes or moves.");
+                let issue = format!("This links to `{linked}`, which the change removes or moves.");
                 let mut found = FILE.on(
                     path,
                     (line, line),
@@ -367,11 +353,5 @@ mod tests {
             "See [a](a.md#x) and [b](b(1).md).\n`[c](c.md)`\n```\n[d](d.md)\n```\n[e]: e.md\n";
         let found: Vec<&str> = targets(text).into_iter().map(|(_, target, _)| target).collect();
         assert_eq!(found, ["a.md#x", "b(1).md", "e.md"]);
-    }
-
-    #[test]
-    fn relative_paths_are_joined() {
-        assert_eq!(join("docs/guide", "../a.md").as_deref(), Some("docs/a.md"));
-        assert_eq!(join("", "../a.md"), None);
     }
 }
