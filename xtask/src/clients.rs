@@ -1,66 +1,123 @@
 //! The MCP server in the hands of clients that are not ours.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
 use crate::readers::{python_with, ready, target, text};
-use crate::{command, output, root, run};
+use crate::{command, root, run};
 
 /// Where the scripts and what they need are.
 const TESTS: &str = "crates/quorum-mcp/tests/clients";
 const TOKEN: &str = "a-token-for-this-test-alone";
 
-/// Lists and calls every tool with the official Python and TypeScript clients and the inspector.
+/// Lists and calls every tool with the official Python and TypeScript clients and the inspector, and
+/// runs the protocol's conformance suite.
 pub(crate) fn check(required: bool) -> Result<()> {
     let set_up = || -> Result<(PathBuf, PathBuf)> {
-        Ok((python_with("clients", &root().join(TESTS).join("requirements.txt"))?, node()?))
+        Ok((python_with("clients", &root().join(TESTS).join("requirements.txt"))?, packages()?))
     };
-    let Some((python, node)) = ready(set_up(), required)? else { return Ok(()) };
+    let Some((python, packages)) = ready(set_up(), required)? else { return Ok(()) };
     crate::cargo(["build", "--quiet", "--locked", "-p", "quorum"], &[])?;
     let quorum = target("debug").join("quorum");
-    let calls = fs::canonicalize(root().join(TESTS).join("calls.json"))?;
-    for (name, program, script) in
-        [("python", text(&python), "check.py"), ("node", "node".to_owned(), "check.mjs")]
-    {
+    let node = packages.join("node_modules/.bin/node");
+    let script = |name: &str| packages.join(name);
+    for (name, program) in [("check.py", &python), ("check.mjs", &node)] {
         let repository = repository(name)?;
         let server = Listening::start(&quorum, &repository)?;
-        let script =
-            if name == "node" { node.join(script) } else { root().join(TESTS).join(script) };
-        let script = fs::canonicalize(script)?;
-        let mut check = command(&program);
-        check.arg(script).args([&quorum, &repository, &calls]).args([&server.url, TOKEN]);
-        run(&mut check)?;
+        let mut check = command(&text(program));
+        check.arg(script(name)).args([&quorum, &repository, &script("calls.json")]);
+        run(check.args([&server.url, TOKEN]))?;
     }
-    inspect(&node, &quorum)
+    inspect(&packages, &quorum)?;
+    let mut suite = command(&text(&node));
+    let program = packages.join("node_modules/@modelcontextprotocol/conformance/dist/index.js");
+    let repository = repository("conformance")?;
+    suite.args([&script("conformance.mjs"), &quorum, &repository, &program]);
+    run(suite.arg(script("baseline.yml")).arg(TOKEN))
 }
 
-/// The inspector's command line lists the tools and calls one.
-fn inspect(node: &Path, quorum: &Path) -> Result<()> {
-    let repository = repository("inspector")?;
-    let inspector = node.join("node_modules/.bin/mcp-inspector");
-    let call =
-        ["--method", "tools/call", "--tool-name", "semantic_search", "--tool-arg", "query=one"];
-    for arguments in [&["--method", "tools/list"] as &[&str], &call] {
-        let mut inspector = command(&text(&inspector));
-        inspector.arg("--cli").arg(quorum).arg("mcp").args(arguments).current_dir(&repository);
-        let said = String::from_utf8_lossy(&output(&mut inspector)?).into_owned();
-        anyhow::ensure!(said.contains("semantic_search") || said.contains("src/lib.rs"), "{said}");
-    }
-    println!("inspector: tools listed and called");
+/// The inspector's command line lists the tools and calls each of them, over both transports at once.
+fn inspect(packages: &Path, quorum: &Path) -> Result<()> {
+    let over_stdio = repository("inspector-stdio")?;
+    let over_http = repository("inspector-http")?;
+    let server = Listening::start(quorum, &over_http)?;
+    let bearer = format!("Authorization: Bearer {TOKEN}");
+    let stdio = [text(quorum), "mcp".to_owned()];
+    let http = [server.url.as_str(), "--transport", "http", "--header", &bearer].map(str::to_owned);
+    let (first, second) = std::thread::scope(|scope| {
+        let first = scope.spawn(|| inspect_over(packages, &stdio, &over_stdio));
+        (inspect_over(packages, &http, &over_http), first.join())
+    });
+    first?;
+    second.map_err(|_| anyhow::anyhow!("the inspector's thread ended"))??;
+    println!("inspector: every tool listed and called over stdio and HTTP");
     Ok(())
 }
 
-/// A folder with the packages of the Node registry.
-fn node() -> Result<PathBuf> {
+fn inspect_over(packages: &Path, server: &[String], repository: &Path) -> Result<()> {
+    let inspect = |arguments: &[&str]| -> Result<Value> {
+        let mut inspector = command(&text(&packages.join("node_modules/.bin/node")));
+        inspector.arg(packages.join("node_modules/.bin/mcp-inspector")).arg("--cli").args(server);
+        inspector.args(["--format", "json"]).args(arguments);
+        // It keeps notes of its own at home.
+        let said = inspector.current_dir(repository).env("HOME", packages).output()?;
+        let text = String::from_utf8_lossy(&said.stderr);
+        serde_json::from_slice(&said.stdout).with_context(|| format!("{arguments:?}: {text}"))
+    };
+    let listed = inspect(&["--method", "tools/list"])?;
+    let listed: Option<BTreeSet<&str>> = listed["result"]["tools"]
+        .as_array()
+        .and_then(|tools| tools.iter().map(|tool| tool["name"].as_str()).collect());
+    let calls: Vec<(String, Value, Option<String>)> = calls(packages)?;
+    let wanted = calls.iter().map(|(name, ..)| name.as_str()).collect();
+    ensure!(listed.as_ref() == Some(&wanted), "it lists {listed:?}");
+    for (name, arguments, wanted) in &calls {
+        let arguments = arguments.to_string();
+        let answer = inspect(&[
+            "--method",
+            "tools/call",
+            "--tool-name",
+            name,
+            "--tool-args-json",
+            &arguments,
+        ])?;
+        let is_error = answer["result"]["isError"] == true;
+        let said = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
+        let right = match wanted {
+            Some(code) => is_error && said.contains(code.as_str()),
+            None => !is_error && !said.is_empty(),
+        };
+        ensure!(right, "{name}: {answer}");
+    }
+    Ok(())
+}
+
+/// Every call of the list: a tool, its arguments, and the code of the error where one is right.
+fn calls(packages: &Path) -> Result<Vec<(String, Value, Option<String>)>> {
+    let listed: Vec<Vec<Value>> = serde_json::from_slice(&fs::read(packages.join("calls.json"))?)?;
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+    let one = |call: Vec<Value>| {
+        let arguments = call.get(1).context("a call has arguments")?;
+        let name = text(call.first()).context("a call has a name")?;
+        Ok((name, arguments.clone(), text(call.get(2))))
+    };
+    listed.into_iter().map(one).collect()
+}
+
+/// A folder with the scripts and the packages of the Node registry, a Node that is new enough for
+/// them included.
+fn packages() -> Result<PathBuf> {
     let folder = target("clients-node");
     fs::create_dir_all(&folder).context("making a folder for packages")?;
-    for name in ["package.json", "check.mjs"] {
-        fs::copy(root().join(TESTS).join(name), folder.join(name))
-            .with_context(|| format!("copying {name}"))?;
+    for file in fs::read_dir(root().join(TESTS))? {
+        let file = file?;
+        fs::copy(file.path(), folder.join(file.file_name())).context("copying the scripts")?;
     }
     let quiet = ["install", "--silent", "--no-audit", "--no-fund"];
     run(command("npm").args(quiet).current_dir(&folder)).context("npm is needed")?;

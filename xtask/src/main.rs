@@ -40,7 +40,8 @@ cargo xtask <chore>
   readers         read sample reports with other programs' readers; needs python3 and npm
   browser         drive sample reports in Chromium; needs python3, and Chromium or apt-get
                   (both say so and go on where they cannot be set up; `--required` makes that an error)
-  clients         call the MCP server with the official Python and TypeScript clients and the inspector
+  clients         call the MCP server with the official Python and TypeScript clients and the inspector,
+                  and run the protocol's conformance suite; needs python3 and npm (skipped as above)
   plugin          write plugin/ anew from the roster
   ctags REPO…     compare symbols with those of universal-ctags; at least 95 % must agree
   retrieval [--model DIR] REPO…

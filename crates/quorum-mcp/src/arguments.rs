@@ -1,7 +1,4 @@
 //! What the tools take. The doc comments are what a model reads, so that every word costs tokens.
-//!
-//! Fields with `schemars(skip)` are names that callers of other servers pass along; they say nothing
-//! that Quorum does not know.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,12 +12,6 @@ pub(crate) struct RepositoryIndex {
     /// Globs; default: everything
     #[serde(default)]
     pub(crate) include_patterns: Vec<String>,
-    #[schemars(skip)]
-    #[expect(dead_code, reason = "taken from callers that pass it, and not needed")]
-    pub(crate) tenant_id: Option<Value>,
-    #[schemars(skip)]
-    #[expect(dead_code, reason = "taken from callers that pass it, and not needed")]
-    pub(crate) branch: Option<Value>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
@@ -59,15 +50,6 @@ pub(crate) struct SemanticSearch {
     /// Most tokens of content; default 2000
     pub(crate) budget: Option<u64>,
     pub(crate) branch_id: Option<String>,
-    #[schemars(skip)]
-    #[expect(dead_code, reason = "taken from callers that pass it, and not needed")]
-    pub(crate) tenant_id: Option<Value>,
-    #[schemars(skip)]
-    #[expect(dead_code, reason = "taken from callers that pass it, and not needed")]
-    pub(crate) branch: Option<Value>,
-    #[schemars(skip)]
-    #[expect(dead_code, reason = "taken from callers that pass it, and not needed")]
-    pub(crate) collection_name: Option<Value>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -151,6 +133,9 @@ pub(crate) struct SizeTask {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Gates {
+    /// As for review
+    pub(crate) scope: Option<String>,
+    /// Names of gates
     #[serde(default)]
     pub(crate) only: Vec<String>,
     pub(crate) project_path: Option<String>,
@@ -212,6 +197,11 @@ pub(crate) struct SubmitFindings {
     /// {sop, status, evidence}
     #[serde(default)]
     pub(crate) sops: Vec<Value>,
+    #[serde(default)]
+    pub(crate) patterns: Vec<Value>,
+    /// Second round: {finding, stance, evidence, severity}
+    #[serde(default)]
+    pub(crate) reactions: Vec<Value>,
     pub(crate) project_path: Option<String>,
 }
 
@@ -228,12 +218,6 @@ pub(crate) struct BranchCreate {
     /// Nest under this branch; without it, siblings
     pub(crate) parent: Option<String>,
     pub(crate) project_path: Option<String>,
-    #[schemars(skip)]
-    #[expect(dead_code, reason = "taken from callers that pass it, and not needed")]
-    pub(crate) prompt: Option<String>,
-    #[schemars(skip)]
-    #[expect(dead_code, reason = "taken from callers that pass it, and not needed")]
-    pub(crate) project_id: Option<Value>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -273,12 +257,6 @@ pub(crate) struct MemoryRecord {
     #[serde(default)]
     pub(crate) tags: Vec<String>,
     pub(crate) project_path: Option<String>,
-    #[schemars(skip)]
-    #[expect(dead_code, reason = "taken from callers that pass it, and not needed")]
-    pub(crate) project_id: Option<Value>,
-    #[schemars(skip)]
-    #[expect(dead_code, reason = "taken from callers that pass it, and not needed")]
-    pub(crate) session_id: Option<Value>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -289,9 +267,6 @@ pub(crate) struct MemorySearch {
     pub(crate) limit: Option<usize>,
     pub(crate) project_path: Option<String>,
     pub(crate) branch_id: Option<String>,
-    #[schemars(skip)]
-    #[expect(dead_code, reason = "taken from callers that pass it, and not needed")]
-    pub(crate) project_id: Option<Value>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use quorum_dispatch::branch::{BranchId, BranchLimits, BranchState, Forest, Node};
+use quorum_dispatch::llm::delegate::SecondRound;
 use quorum_model::budget::Mode;
 use quorum_store::{Folder, Run, write_whole};
 use serde::{Deserialize, Serialize};
@@ -66,6 +67,12 @@ pub(crate) struct Task {
     pub(crate) wave: u32,
     pub(crate) waves: u32,
     pub(crate) receipt: String,
+    /// The standing orders that it answers for.
+    #[serde(default)]
+    pub(crate) sops: Vec<String>,
+    /// What it is asked about others' findings, where that is what it is for.
+    #[serde(default)]
+    pub(crate) second: Option<SecondRound>,
 }
 
 /// A branch that is to be made.

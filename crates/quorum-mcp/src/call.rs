@@ -18,6 +18,15 @@ use crate::tools::{branch, code, memory, review, runs};
 /// More than any sensible call brings.
 const LARGEST: usize = 1 << 20;
 
+/// Names that callers of other servers pass along; they say nothing that Quorum does not know.
+const PASSED_ALONG: [(&str, &[&str]); 5] = [
+    ("repository_index", &["tenant_id", "branch"]),
+    ("semantic_search", &["tenant_id", "branch", "collection_name"]),
+    ("branch_create", &["prompt", "project_id"]),
+    ("memory_record", &["project_id", "session_id"]),
+    ("memory_search", &["project_id"]),
+];
+
 /// What calls work with.
 #[derive(Clone)]
 pub(crate) struct Desk {
@@ -117,7 +126,11 @@ pub(crate) fn is_known(name: &str) -> bool {
 }
 
 /// Answers a call of any tool but `review`, which the server waits for.
-pub(crate) fn answer(desk: &Desk, name: &str, arguments: Value) -> Result<Answer, ToolError> {
+pub(crate) fn answer(desk: &Desk, name: &str, mut arguments: Value) -> Result<Answer, ToolError> {
+    let passed_along = PASSED_ALONG.iter().find(|(tool, _)| *tool == name);
+    if let (Some((_, names)), Value::Object(fields)) = (passed_along, &mut arguments) {
+        fields.retain(|field, _| !names.contains(&field.as_str()));
+    }
     match name {
         "repository_index" => code::index(desk, &parse(arguments)?),
         "semantic_search" => code::search(desk, parse(arguments)?),

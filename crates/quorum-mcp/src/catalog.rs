@@ -46,14 +46,14 @@ pub fn listing() -> &'static [Listed] {
         "repository_map" RepositoryMap true "The most central symbols.";
         "plan" Review true "What a review would do: files, tokens, tier, agents, budgets, ceilings. Sends nothing.";
         "size_task" SizeTask true "Whether files fit one request to a model; parts that do if not.";
-        "gates" Gates false "Run the repository's build, test and lint gates.";
+        "gates" Gates false "Run the repository's build, test and lint gates, if the server was started with --allow-gates.";
         "review" Review false "Review a change in the background with Quorum's reviewers; returns a run id, or the verdict.";
         "review_status" ReviewStatus true "Where a review stands; can cancel it.";
         "verdicts" Verdicts true "One line per agent of a run.";
         "finding" Finding true "One finding in full.";
         "review_begin" Review false "Start a review that your own sub-agents carry out; returns one line per sub-agent.";
-        "submit_findings" SubmitFindings false "Sub-agents: report findings of a brief. Quotes are checked against the code.";
-        "review_finish" ReviewFinish false "Decide a review begun with review_begin; at most 15 lines.";
+        "submit_findings" SubmitFindings false "Sub-agents: report what a brief asks for. Quotes are checked against the code.";
+        "review_finish" ReviewFinish false "Decide a review begun with review_begin, or name its second round; at most 15 lines.";
         "branch_create" BranchCreate false "An isolated branch with a token budget; pass its id to other tools to charge it.";
         "branch_return" BranchReturn false "End a branch with a message or findings; secrets are removed.";
         "branch_status" BranchStatus true "Budget and state of a branch, or of a session's branches.";

@@ -41,12 +41,14 @@ impl Roots {
 
     /// These roots with what the client says about them.
     pub(crate) fn of_client(&self, uris: &[String]) -> Self {
+        // One that can name roots and has none says nothing about them.
+        if uris.is_empty() {
+            return self.clone();
+        }
         let named: Vec<PathBuf> = uris.iter().filter_map(|uri| of_uri(uri)).collect();
         let mut roots: Vec<Root> = named.iter().filter_map(|folder| Root::new(folder)).collect();
         if self.fixed {
             roots.retain(|root| self.holds(&root.real));
-        } else if uris.is_empty() {
-            return self.clone();
         }
         Self { roots, fixed: self.fixed }
     }
@@ -260,6 +262,7 @@ mod tests {
         let usual = Roots::usual(&base.join("a b"));
         assert_eq!(usual.of_client(&[uri("other")]).folder(None).unwrap(), base.join("other"));
         assert_eq!(usual.of_client(&[]), usual);
+        assert_eq!(fixed.of_client(&[]), fixed);
         assert_eq!(of_uri("http://x/y"), None);
         assert_eq!(of_uri("file:///a%2"), None);
     }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use quorum_dispatch::branch::BranchState;
-use quorum_dispatch::llm::delegate::{self, Closing, Part, Taken};
+use quorum_dispatch::llm::delegate::{self, Brief, Checked, Closing, Part, Submitted, Taken};
 use quorum_model::severity::Severity;
 use quorum_store::write_whole;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,9 @@ struct Report {
     /// Findings that were refused once, by what tells them apart.
     #[serde(default)]
     refused: BTreeMap<String, String>,
+    /// Whether it was asked for standing orders that it left out: that is done once.
+    #[serde(default)]
+    asked_for_sops: bool,
 }
 
 /// Writes the briefs of a review and makes a branch for each; returns what the host reads.
@@ -46,13 +49,42 @@ pub(crate) fn begin(root: &Path, begun: &Begun, metering: Metering) -> Result<St
         let folder = begun.directory.join(folder);
         fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
     }
+    let named = hand_out(&mut session, &begun.directory, &begun.briefs, metering)?;
+    Shelf::of_run(&begun.directory).change(|kept| {
+        *kept = session;
+        Ok(())
+    })?;
+    let Begun { run, files, tier, .. } = begun;
+    let mut head = format!("Run {run}: {files} files, tier {tier}, {} parts.", named.len());
+    if begun.unassigned > 0 {
+        // Writing to a string cannot fail.
+        _ = write!(head, " {} files are in no agent's domain.", begun.unassigned);
+    }
+    Ok(instruction(&head, run, &named, &shown(root, &begun.directory.join(TASKS))))
+}
+
+/// Writes a file for each brief and makes its branch; returns a line for each.
+fn hand_out(
+    session: &mut Session,
+    directory: &Path,
+    briefs: &[Brief],
+    metering: Metering,
+) -> Result<Vec<String>, ToolError> {
+    let tasks = directory.join(TASKS);
     let mut named = Vec::new();
-    for brief in &begun.briefs {
-        let mine = |other: &&delegate::Brief| other.agent == brief.agent;
-        let waves = begun.briefs.iter().filter(mine).map(|other| other.wave).max().unwrap_or(1);
-        let task = Task { agent: brief.agent.clone(), wave: brief.wave, waves, receipt: receipt() };
-        let receipt = task.receipt.clone();
-        let description = format!("{} of run {}", brief.agent, begun.run);
+    for brief in briefs {
+        let mine = |other: &&Brief| other.agent == brief.agent;
+        let waves = briefs.iter().filter(mine).map(|other| other.wave).max().unwrap_or(1);
+        let receipt = receipt();
+        let task = Task {
+            agent: brief.agent.clone(),
+            wave: brief.wave,
+            waves,
+            receipt: receipt.clone(),
+            sops: brief.sops.clone(),
+            second: brief.second.clone(),
+        };
+        let description = format!("{} of run {}", brief.agent, session.session_id);
         let new = NewBranch {
             description: &description,
             parent: None,
@@ -65,34 +97,23 @@ pub(crate) fn begin(root: &Path, begun: &Begun, metering: Metering) -> Result<St
         session.forest.settle(node, 0, brief.tokens);
         let closing = Closing { branch: &id, receipt: &receipt, thresholds: metering.thresholds };
         let text = format!("{}\n\n{}\n", brief.text, delegate::closing(brief, closing));
-        let file = begun.directory.join(TASKS).join(format!("{id}.md"));
-        write_whole(&file, text.as_bytes())?;
+        write_whole(&tasks.join(format!("{id}.md")), text.as_bytes())?;
         let place = if waves > 1 { format!(" {}/{waves}", brief.wave) } else { String::new() };
         named.push(format!("{id} {}{place}", brief.agent));
     }
     let all = named.join("\n") + "\n";
-    write_whole(&begun.directory.join(TASKS).join("README.md"), all.as_bytes())?;
-    Shelf::of_run(&begun.directory).change(|kept| {
-        *kept = session;
-        Ok(())
-    })?;
-    let tasks = shown(root, &begun.directory.join(TASKS));
-    Ok(instruction(begun, &named, &tasks))
+    write_whole(&tasks.join("README.md"), all.as_bytes())?;
+    Ok(named)
 }
 
-fn instruction(begun: &Begun, named: &[String], tasks: &str) -> String {
-    let Begun { run, files, tier, unassigned, .. } = begun;
+/// What the host does with the parts of a round.
+fn instruction(head: &str, run: &str, named: &[String], tasks: &str) -> String {
     let mut text = format!(
-        "Run {run}: {files} files, tier {tier}, {} parts. For each line below start one sub-agent \
-         (its type is the agent's name, if you have it) and tell it only: \"Read {tasks}/BRANCH.md \
-         to its end and do what it says.\" with the line's branch. They report to Quorum; ask them \
-         for nothing. When all are back call review_finish with run \"{run}\".\n",
-        named.len()
+        "{head} For each line below start one sub-agent (its type is the agent's name, if you have \
+         it) and tell it only: \"Read {tasks}/BRANCH.md to its end and do what it says.\" with the \
+         line's branch. They report to Quorum; ask them for nothing. When all are back call \
+         review_finish with run \"{run}\".\n"
     );
-    if *unassigned > 0 {
-        // Writing to a string cannot fail.
-        _ = writeln!(text, "{unassigned} files are in no agent's domain.");
-    }
     for line in named.iter().take(MOST_NAMED) {
         _ = writeln!(text, "{line}");
     }
@@ -102,13 +123,13 @@ fn instruction(begun: &Begun, named: &[String], tasks: &str) -> String {
     text
 }
 
-/// Takes findings of one part.
+/// Takes what one part reports.
 pub(crate) fn submit(
     operations: &dyn Operations,
     root: &Path,
     arguments: &SubmitFindings,
 ) -> Result<Value, ToolError> {
-    if arguments.findings.len() > MOST_FINDINGS {
+    if arguments.findings.len().max(arguments.reactions.len()) > MOST_FINDINGS {
         let text = format!("{MOST_FINDINGS} findings are taken at a time");
         return Err(ToolError::new(Code::TooLarge, text).with_hint("submit them in several calls"));
     }
@@ -120,12 +141,22 @@ pub(crate) fn submit(
         ToolError::new(Code::NotDelegated, format!("branch {id} is no part of a review"))
             .with_hint("`branch_return` takes what such a branch found")
     })?;
-    let taken = operations.take(
-        root,
-        &session.session_id,
-        (&task.agent, branch.told),
-        &arguments.findings,
-    )?;
+    let second = task.second.as_ref();
+    if second.is_some_and(|second| second.ballot) && !arguments.findings.is_empty() {
+        let text = "a ballot takes `reactions`, and no new findings";
+        return Err(ToolError::new(Code::InvalidArgument, text));
+    }
+    let submitted = Submitted {
+        agent: &task.agent,
+        mode: branch.told,
+        findings: &arguments.findings,
+        sops: &arguments.sops,
+        patterns: &arguments.patterns,
+        reactions: (&arguments.reactions, second),
+    };
+    let Checked { findings, sops, patterns, reactions } =
+        operations.take(root, &session.session_id, submitted)?;
+    let reactions = reactions.map_err(|wrong| ToolError::new(Code::InvalidArgument, wrong))?;
     let file = shelf.directory().join(PARTS).join(format!("{id}.json"));
     // The session's lock also keeps two reports of one part apart.
     shelf.change(|session| {
@@ -138,14 +169,28 @@ pub(crate) fn submit(
         let read = arguments.receipt.as_deref().map(str::trim) == Some(task.receipt.as_str());
         part.read |= read;
         part.done |= arguments.done;
-        remark(part, arguments, &taken);
-        let answers = sort(part, refused, &arguments.findings, taken);
-        write(&file, &report)?;
+        part.sops.extend(sops);
+        part.patterns.extend(patterns);
+        part.reactions.extend(reactions);
+        remark(part, arguments, &findings);
+        let answers = sort(part, refused, &arguments.findings, findings);
         let correctable = answers.iter().any(|answer| answer["correct"] == true);
-        if report.part.done && !correctable && report.part.read {
+        let mut wanted = delegate::unanswered(&task.sops, &part.sops);
+        if !part.done || std::mem::replace(&mut report.asked_for_sops, part.done) {
+            wanted.clear();
+        }
+        write(&file, &report)?;
+        if report.part.done && !correctable && wanted.is_empty() && report.part.read {
             end(session, id)?;
         }
-        Ok(answer(&report, answers, id, shelf.directory(), root))
+        let mut answer = answer(&report, answers, id, shelf.directory(), root);
+        if !wanted.is_empty() {
+            answer["unanswered"] = json!(format!(
+                "answer in `sops`, with code as evidence, for: {}",
+                wanted.join(", ")
+            ));
+        }
+        Ok(answer)
     })
 }
 
@@ -157,10 +202,8 @@ fn remark(part: &mut Part, arguments: &SubmitFindings, taken: &[Taken]) {
     };
     let medium = counted(|severity| severity == Severity::Medium) + arguments.skipped_medium;
     let low = counted(|severity| severity != Severity::Medium) + arguments.skipped_low;
-    if medium + low > 0 || !arguments.sops.is_empty() {
-        part.remarks.push(json!({
-            "skipped_medium": medium, "skipped_low": low, "sops": arguments.sops,
-        }));
+    if medium + low > 0 {
+        part.remarks.push(json!({ "skipped_medium": medium, "skipped_low": low }));
     }
 }
 
@@ -210,6 +253,9 @@ fn key(value: &Value) -> String {
 
 fn answer(report: &Report, answers: Vec<Value>, id: &str, directory: &Path, root: &Path) -> Value {
     let mut answer = json!({ "recorded": report.part.findings.len(), "done": report.part.done });
+    if !report.part.reactions.is_empty() {
+        answer["reactions"] = json!(report.part.reactions.len());
+    }
     if !answers.is_empty() {
         answer["not_recorded"] = Value::Array(answers);
     }
@@ -230,7 +276,7 @@ fn end(session: &mut Session, id: &str) -> Result<(), ToolError> {
     Ok(session.forest.fold(node, BranchState::Completed)?)
 }
 
-/// Decides a review from what its parts reported.
+/// Decides a review from what its parts reported, or asks for the second round that its protocol has.
 pub(crate) fn finish(
     operations: &dyn Operations,
     root: &Path,
@@ -243,28 +289,57 @@ pub(crate) fn finish(
         return Err(ToolError::new(Code::NotDelegated, text));
     }
     let session = shelf.read()?;
-    let mut parts = Vec::new();
-    for branch in &session.branches {
-        parts.extend(part(&session, branch, directory)?);
+    let parts = parts(&session, directory)?;
+    if !has_second_round(&session) {
+        let briefs = operations.second_round(root, run, &parts)?;
+        if !briefs.is_empty() {
+            let metering = operations.metering(root)?;
+            let named = shelf.change(|session| {
+                if has_second_round(session) {
+                    let text = format!("another call began the second round of run {run}");
+                    return Err(ToolError::new(Code::Busy, text));
+                }
+                hand_out(session, directory, &briefs, metering)
+            })?;
+            let head = format!(
+                "Run {run}, second round: reviewers judge each other's findings; nothing is decided \
+                 yet."
+            );
+            return Ok(instruction(&head, run, &named, &shown(root, &directory.join(TASKS))));
+        }
     }
     Ok(digest::of(&operations.finish(root, run, &parts)?))
 }
 
-/// What one branch gave; absent where it never reported.
-fn part(session: &Session, branch: &Branch, directory: &Path) -> Result<Option<Part>, ToolError> {
-    let file = directory.join(PARTS).join(format!("{}.json", branch.id));
-    let mut report = read(&file)?;
-    if report.part.calls == 0 {
-        return Ok(None);
+fn has_second_round(session: &Session) -> bool {
+    let tasks = session.branches.iter().filter_map(|branch| branch.task.as_ref());
+    tasks.into_iter().any(|task| task.second.is_some())
+}
+
+/// What the branches gave. One that never reported gave nothing, unless it was only asked about
+/// others' findings: that it says nothing of them is worth knowing.
+fn parts(session: &Session, directory: &Path) -> Result<Vec<Part>, ToolError> {
+    let mut parts = Vec::new();
+    for branch in &session.branches {
+        let Some(task) = &branch.task else { continue };
+        let mut report = read(&directory.join(PARTS).join(format!("{}.json", branch.id)))?;
+        if report.part.calls == 0 && task.second.is_none() {
+            continue;
+        }
+        for reason in report.refused.into_values() {
+            *report.part.rejected.entry(reason).or_default() += 1;
+        }
+        let account = session.node(branch)?.account;
+        parts.push(Part {
+            agent: task.agent.clone(),
+            wave: task.wave,
+            budget: account.budget,
+            used: account.used,
+            mode: Some(branch.told),
+            ..report.part
+        });
     }
-    for reason in report.refused.into_values() {
-        *report.part.rejected.entry(reason).or_default() += 1;
-    }
-    let account = session.node(branch)?.account;
-    report.part.budget = account.budget;
-    report.part.used = account.used;
-    report.part.mode = Some(branch.told);
-    Ok(Some(report.part))
+    Ok(parts)
 }
 
 /// How many parts of a review are back.
@@ -342,16 +417,8 @@ mod tests {
 
     #[test]
     fn instructions_for_many_parts_stay_short() {
-        let begun = Begun {
-            run: "r".to_owned(),
-            directory: "d".into(),
-            files: 400,
-            unassigned: 0,
-            tier: "COMPLEX".to_owned(),
-            briefs: Vec::new(),
-        };
         let named: Vec<String> = (0..300).map(|n| format!("br_{n:08} go-reviewer")).collect();
-        let text = instruction(&begun, &named, "d/tasks");
+        let text = instruction("Run r: 400 files.", "r", &named, "d/tasks");
         assert!(text.lines().count() <= MOST_NAMED + 2, "{text}");
         assert!(text.contains("252 more: d/tasks/README.md"), "{text}");
     }

@@ -43,6 +43,8 @@ pub enum Code {
     Busy,
     /// This server does not do that.
     Unavailable,
+    /// It needs the user's word, which the server was not started with.
+    NotAllowed,
     /// The caller stopped it.
     Cancelled,
     /// The operation itself failed.
@@ -71,6 +73,7 @@ impl Code {
             Self::Changed => "CHANGED",
             Self::Busy => "BUSY",
             Self::Unavailable => "UNAVAILABLE",
+            Self::NotAllowed => "NOT_ALLOWED",
             Self::Cancelled => "CANCELLED",
             Self::Failed => "FAILED",
         }

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use quorum_dispatch::llm::delegate::{Brief, Part, Taken};
+use quorum_dispatch::llm::delegate::{Brief, Checked, Part, Submitted};
 use quorum_index::Counter;
 use quorum_model::agent::Agent;
-use quorum_model::budget::{Mode, Thresholds};
+use quorum_model::budget::Thresholds;
+use quorum_model::gate::GateReport;
 use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
 use quorum_model::search::SearchResults;
@@ -46,8 +47,8 @@ pub trait Operations: Send + Sync + 'static {
     /// Whether files fit one request to a model.
     fn size(&self, root: &Path, request: &SizeRequest) -> Result<SizeReport, ToolError>;
 
-    /// Runs the repository's build, test and lint commands.
-    fn gates(&self, root: &Path, request: &GatesRequest) -> Result<Value, ToolError>;
+    /// Runs the repository's build, test and lint commands, where the user lets it.
+    fn gates(&self, root: &Path, request: &GatesRequest) -> Result<GateReport, ToolError>;
 
     /// Reviews, telling `watch` how it goes.
     fn review(
@@ -60,14 +61,13 @@ pub trait Operations: Send + Sync + 'static {
     /// Starts a review that the host's own agents carry out.
     fn begin(&self, root: &Path, request: &ReviewRequest) -> Result<Begun, ToolError>;
 
-    /// Checks findings that one of the host's agents reports: by name, in the mode that it was told.
-    fn take(
-        &self,
-        root: &Path,
-        run: &str,
-        reviewer: (&str, Mode),
-        findings: &[Value],
-    ) -> Result<Vec<Taken>, ToolError>;
+    /// Checks what one of the host's agents reports.
+    fn take(&self, root: &Path, run: &str, submitted: Submitted<'_>) -> Result<Checked, ToolError>;
+
+    /// What the host's agents are asked about each other's findings; nothing where the protocol has
+    /// no second round, or nobody has anything to judge.
+    fn second_round(&self, root: &Path, run: &str, parts: &[Part])
+    -> Result<Vec<Brief>, ToolError>;
 
     /// Decides a review that the host's own agents carried out.
     fn finish(&self, root: &Path, run: &str, parts: &[Part]) -> Result<ReviewResult, ToolError>;
@@ -159,6 +159,8 @@ pub struct SizeRequest {
 /// Which gates to run.
 #[derive(Clone, Debug, Default)]
 pub struct GatesRequest {
+    /// The change whose gates are run.
+    pub change: ReviewRequest,
     /// Only these; all where there are none.
     pub only: Vec<String>,
 }

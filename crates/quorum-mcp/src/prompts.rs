@@ -24,8 +24,9 @@ pub fn consensus_review(typed: &str) -> String {
          3. Call `review_begin` with that. It names a brief for each sub-agent. Start all of them at \
          once, at most six at a time, each with the one sentence that the answer gives you. Do not \
          read the briefs and do not ask for findings: they go to Quorum.\n\
-         4. When all have answered, call `review_finish` with the run. One that failed is not \
-         replaced by your own opinion: Quorum counts it as failed.\n\
+         4. When all have answered, call `review_finish` with the run. If it names a second round, \
+         start those sub-agents in the same way and call it again. One that failed is not replaced by \
+         your own opinion: Quorum counts it as failed.\n\
          5. Show the verdict and its lines as they are. Do not soften, re-rate or add findings. Open \
          one with `finding` only when it is asked for or when you are about to fix it.\n"
     )

@@ -109,6 +109,19 @@ impl Prepared {
         Ok(report)
     }
 
+    /// The same with the checks of these names alone; all of them where there are none.
+    pub(crate) fn only(mut self, names: &[String]) -> Result<Self, Failure> {
+        let known = |name: &&String| self.checks.iter().any(|check| check.name == **name);
+        if let Some(unknown) = names.iter().find(|name| !known(name)) {
+            let all: Vec<&str> = self.checks.iter().map(|check| check.name.as_str()).collect();
+            let unknown: String = unknown.chars().take(60).collect();
+            return Err(Failure::new(format!("there is no gate `{unknown}`"))
+                .with_hint(format!("there are: {}", all.join(", "))));
+        }
+        self.checks.retain(|check| names.is_empty() || names.contains(&check.name));
+        Ok(self)
+    }
+
     /// The same, with all checks, whatever changed.
     pub(crate) fn whole(self) -> Self {
         Self { whole: true, ..self }

@@ -5,14 +5,14 @@ mod delegated;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use quorum_dispatch::llm::delegate::{Part, Taken};
+use quorum_dispatch::llm::delegate::{Brief, Checked, Part, Submitted};
 use quorum_index::{ContentMode, Counter};
 use quorum_mcp::{
     Begun, Code, GatesRequest, IndexRequest, Metering, Operations, ReviewRequest, SearchMode,
     SearchRequest, SizeRequest, SymbolRequest, ToolError, Watch,
 };
 use quorum_model::agent::Agent;
-use quorum_model::budget::Mode;
+use quorum_model::gate::GateReport;
 use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
 use quorum_model::search::SearchResults;
@@ -31,20 +31,60 @@ use crate::cli::{
 use crate::commands::review::{How, Performed, Work};
 use crate::commands::{dismiss, plan, review, search, size};
 use crate::failure::Failure;
-use crate::gather::Purpose;
+use crate::gates::{self, Watcher};
+use crate::gather::{Purpose, gather};
 use crate::indexing::{Place, Which};
 use crate::policy::Policy;
 use crate::record::Recorder;
 use crate::request::Request;
+use crate::workspace::Workspace;
 use crate::{kept, models, progress, settings, workspace};
 
 /// How often somebody who watches is told how far a review is.
 const TOLD_EVERY: Duration = Duration::from_millis(100);
 
+/// What the user lets clients run: nobody else can say so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Consent {
+    /// No command of any repository.
+    Nothing,
+    /// The gates of what is in the work tree.
+    WorkTree,
+    /// Also those of a change that may be somebody else's.
+    Anything,
+}
+
 /// The operations of this program.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Program {
     delegated: delegated::Delegated,
+    consent: Consent,
+}
+
+impl Program {
+    pub(crate) fn new(consent: Consent) -> Self {
+        Self { delegated: delegated::Delegated::default(), consent }
+    }
+
+    /// Refuses to run gates that the user did not speak for.
+    fn may_run(&self, workspace: &Workspace) -> Result<(), ToolError> {
+        let refuse = |what: &str, flag: &str| {
+            ToolError::new(Code::NotAllowed, what)
+                .with_hint(format!("the user may start the server with `quorum mcp {flag}`"))
+        };
+        match self.consent {
+            Consent::Nothing => {
+                let text =
+                    "gates run commands on this machine, which this server was not started for";
+                Err(refuse(text, "--allow-gates"))
+            }
+            Consent::WorkTree if gates::needs_trust(&workspace.target) => {
+                let text = "gates would run code of this change, which may be somebody else's";
+                Err(refuse(text, "--trust-gates"))
+            }
+            Consent::WorkTree | Consent::Anything => Ok(()),
+        }
+    }
 }
 
 impl From<Failure> for ToolError {
@@ -178,8 +218,13 @@ impl Operations for Program {
         Ok(size::measure(&quiet(root), &arguments)?)
     }
 
-    fn gates(&self, _root: &Path, _request: &GatesRequest) -> Result<Value, ToolError> {
-        Err(ToolError::new(Code::Unavailable, "this server runs no gates"))
+    fn gates(&self, root: &Path, request: &GatesRequest) -> Result<GateReport, ToolError> {
+        let (_, cli, arguments) = asked(root, &request.change, &[])?;
+        let workspace = Workspace::open(&cli, &arguments.scope, Vec::new())?;
+        self.may_run(&workspace)?;
+        let prepared = gates::prepare(&workspace)?.only(&request.only)?;
+        let scope = gather(&workspace, u64::MAX, Purpose::Plan, true)?.scope;
+        Ok(prepared.run(&workspace, &scope, &Watcher { quiet: true, run: None })?)
     }
 
     fn review(
@@ -191,12 +236,18 @@ impl Operations for Program {
         let (request, cli, arguments) = asked(root, request, &[])?;
         let made = plan::make(&cli, &arguments.scope, &arguments.run, Purpose::Review)?;
         let engines = models::engines(&made.plan, &made.workspace)?;
+        // As on the command line they come first where the user's own configuration says so.
+        let trusted =
+            self.consent == Consent::Anything || !gates::needs_trust(&made.workspace.target);
+        let wanted = made.workspace.loaded.config.gates.run && trusted;
+        let gates = wanted.then(|| gates::prepare(&made.workspace)).transpose()?;
         let recorder = Recorder::start(&made.workspace, &made.plan, Some(&request))?;
         watch.started(recorder.id());
         let bar = progress::files(made.files.len(), true);
         let how = How { bar: bar.clone(), stop: &|| watch.is_cancelled() };
         let performed = std::thread::scope(|scope| {
-            let work = Work { cli: &cli, made: &made, engines: &engines, gates: None };
+            let gates = gates.as_ref();
+            let work = Work { cli: &cli, made: &made, engines: &engines, gates };
             let (recorder, run, how) = (&recorder, &arguments.run, &how);
             let working = scope.spawn(move || review::perform(&work, recorder, run, how));
             while !working.is_finished() {
@@ -222,14 +273,17 @@ impl Operations for Program {
         self.delegated.begin(&request, &cli, &arguments)
     }
 
-    fn take(
+    fn take(&self, root: &Path, run: &str, submitted: Submitted<'_>) -> Result<Checked, ToolError> {
+        self.delegated.take(root, run, submitted)
+    }
+
+    fn second_round(
         &self,
         root: &Path,
         run: &str,
-        reviewer: (&str, Mode),
-        findings: &[Value],
-    ) -> Result<Vec<Taken>, ToolError> {
-        self.delegated.take(root, run, reviewer, findings)
+        parts: &[Part],
+    ) -> Result<Vec<Brief>, ToolError> {
+        delegated::Delegated::second_round(root, run, parts)
     }
 
     fn finish(&self, root: &Path, run: &str, parts: &[Part]) -> Result<ReviewResult, ToolError> {

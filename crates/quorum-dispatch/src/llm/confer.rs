@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::branch::BranchId;
 use super::contract::{self, Reported};
 use super::excerpt::{Claim, Excerpts, excerpts};
+use super::ground::Ground;
 use super::question::{Question, Unanswered, put};
 use super::said::Said;
 use super::session::Worker;
@@ -21,8 +22,7 @@ impl Worker<'_> {
     /// its budget that the protocol leaves for that.
     pub(crate) async fn confer(&self, parent: BranchId, messages: &[Message]) -> Said {
         let asked = self.desk.review.plan.protocol.requirements();
-        let budget = asked.exchange_share.floor_of(self.planned.budget);
-        let shown = excerpts(self.desk, &claims(messages), AROUND, budget / 2);
+        let (budget, shown) = self.claimed(messages);
         let left_out = messages.len() - shown.shown.len();
         let told: Vec<&Message> = shown.shown.iter().map(|&index| &messages[index]).collect();
         let mut said = self
@@ -39,7 +39,7 @@ impl Worker<'_> {
                                 tally.note(cause);
                             }
                         }
-                        self.reactions(&told, reply.reactions)
+                        reactions(&self.desk.ground, &told, reply.reactions)
                     }
                     Err(Unanswered(cause)) => {
                         tally.note(format!("it says nothing about others' findings: {cause}"));
@@ -57,9 +57,16 @@ impl Worker<'_> {
         said
     }
 
+    /// What the agent may spend on others' findings, and those of `messages` that fit it.
+    pub(crate) fn claimed(&self, messages: &[Message]) -> (u64, Excerpts) {
+        let share = self.desk.review.plan.protocol.requirements().exchange_share;
+        let budget = share.floor_of(self.planned.budget);
+        (budget, excerpts(self.desk, &claims(messages), AROUND, budget / 2))
+    }
+
     fn exchange(&self, shown: &Excerpts, ballot: bool) -> Question {
         let prompts = self.desk.prompts;
-        let text = prompts.exchange(&shown.text, ballot);
+        let text = prompts.exchange(&shown.text, ballot, false);
         Question {
             system: vec![Text::cached(prompts.common()), Text::cached(prompts.role(self.agent))],
             tokens: shown.tokens,
@@ -67,24 +74,23 @@ impl Worker<'_> {
             schema: schema(&self.agent.categories, ballot),
         }
     }
+}
 
-    /// What it says, with evidence that is really in the code; a confirmation loses any other.
-    fn reactions(&self, told: &[&Message], said: Vec<Says>) -> Vec<Reaction> {
-        let reaction = |says: Says| {
-            let message = told.get(says.finding.checked_sub(1)?)?;
-            let evidence = says
-                .evidence
-                .and_then(|quote| self.desk.ground.quoted(&message.file, &quote, message.line));
-            Some(Reaction {
-                fingerprint: message.fingerprint.clone(),
-                stance: says.stance,
-                evidence,
-                severity: says.severity,
-                reason: None,
-            })
-        };
-        said.into_iter().filter_map(reaction).collect()
-    }
+/// What an agent says, with evidence that is really in the code; a confirmation loses any other.
+pub(crate) fn reactions(ground: &Ground<'_>, told: &[&Message], said: Vec<Says>) -> Vec<Reaction> {
+    let reaction = |says: Says| {
+        let message = told.get(says.finding.checked_sub(1)?)?;
+        let evidence =
+            says.evidence.and_then(|quote| ground.quoted(&message.file, &quote, message.line));
+        Some(Reaction {
+            fingerprint: message.fingerprint.clone(),
+            stance: says.stance,
+            evidence,
+            severity: says.severity,
+            reason: None,
+        })
+    };
+    said.into_iter().filter_map(reaction).collect()
 }
 
 /// The worst first: what does not fit is left out.
@@ -104,7 +110,7 @@ fn claims(messages: &[Message]) -> Vec<Claim> {
 }
 
 /// What an agent says about one finding.
-struct Says {
+pub(crate) struct Says {
     finding: usize,
     stance: Stance,
     evidence: Option<String>,
@@ -139,14 +145,18 @@ fn schema(categories: &[String], ballot: bool) -> Schema {
 /// Reads a reply about `count` findings; an error says what is wrong, for the agent.
 fn reply(value: &Value, count: usize) -> Result<Reply, String> {
     let reactions = value.get("reactions").and_then(Value::as_array);
-    let reactions = reactions.ok_or("there is no `reactions` array")?;
-    let reactions = reactions.iter().enumerate().map(|(index, value)| {
-        says(value, count).map_err(|wrong| format!("reactions[{index}]: {wrong}"))
-    });
-    let reactions = reactions.collect::<Result<_, String>>()?;
+    let reactions = said(reactions.ok_or("there is no `reactions` array")?, count)?;
     let findings = value.get("findings").and_then(Value::as_array);
     let findings = findings.into_iter().flatten().map(contract::finding);
     Ok(Reply { reactions, findings: findings.collect::<Result<_, String>>()? })
+}
+
+/// Reads what is said about `count` findings.
+pub(crate) fn said(reactions: &[Value], count: usize) -> Result<Vec<Says>, String> {
+    let said = reactions.iter().enumerate().map(|(index, value)| {
+        says(value, count).map_err(|wrong| format!("reactions[{index}]: {wrong}"))
+    });
+    said.collect()
 }
 
 fn says(value: &Value, count: usize) -> Result<Says, String> {

@@ -4,6 +4,7 @@ use quorum_llm::{Schema, Tool};
 use quorum_model::report::{Pattern, SkippedFindings};
 use quorum_model::result::SopStatus;
 use quorum_model::severity::Severity;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// A finding as a reviewer reports it, before it is checked against the code.
@@ -39,7 +40,8 @@ pub(crate) struct Report {
 }
 
 /// How the change stands against an SOP, by a reviewer's word.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct SopAnswer {
     pub(crate) sop: String,
     pub(crate) status: String,

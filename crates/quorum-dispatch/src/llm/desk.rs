@@ -241,10 +241,20 @@ impl Desk<'_> {
 
     /// An answer for a standing order with the place that shows a violation, and without secrets.
     pub(crate) fn settle(&self, answer: SopAnswer) -> Result<SopAnswer, String> {
-        let sop = self.review.sops.iter().find(|sop| answer.is_for(&sop.name));
-        let mut answer =
-            self.ground.settle(answer, |path| sop.is_some_and(|sop| sop.applies(path)));
-        answer.evidence = self.library.clean(&answer.evidence)?;
-        Ok(answer)
+        settle(self.review.sops, &self.ground, &self.library, answer)
     }
+}
+
+/// An answer for one of the standing orders `sops` with the place that shows a violation, and
+/// without secrets.
+pub(crate) fn settle(
+    sops: &[Sop],
+    ground: &Ground<'_>,
+    library: &Library<'_>,
+    answer: SopAnswer,
+) -> Result<SopAnswer, String> {
+    let sop = sops.iter().find(|sop| answer.is_for(&sop.name));
+    let mut answer = ground.settle(answer, |path| sop.is_some_and(|sop| sop.applies(path)));
+    answer.evidence = library.clean(&answer.evidence)?;
+    Ok(answer)
 }

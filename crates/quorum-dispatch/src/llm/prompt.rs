@@ -178,9 +178,9 @@ impl Prompts {
         self.render("context", context! { context => self.fenced("context=\"around\"", text) })
     }
 
-    /// What others found, and what is asked about it.
-    pub(crate) fn exchange(&self, claims: &str, ballot: bool) -> String {
-        self.render("exchange", context! { claims => claims, ballot => ballot })
+    /// What others found, and what is asked about it; how to answer a `host` is told elsewhere.
+    pub(crate) fn exchange(&self, claims: &str, ballot: bool, host: bool) -> String {
+        self.render("exchange", context! { claims => claims, ballot => ballot, host => host })
     }
 
     /// Findings to be refuted.
@@ -294,9 +294,11 @@ mod tests {
             prompts.task(&testing::empty_plan(), &shard, (1, 2), &[sop], &["look".to_owned()]);
         assert!(task.contains("part 1 of 2") && task.contains("Wrap them."), "{task}");
         assert!(task.contains("- look"), "{task}");
-        let ballot = prompts.exchange("CLAIMS", true);
+        let ballot = prompts.exchange("CLAIMS", true, false);
         assert!(ballot.contains("CLAIMS") && !ballot.contains("withdraw"), "{ballot}");
-        assert!(prompts.exchange("CLAIMS", false).contains("`withdraw`"));
+        assert!(prompts.exchange("CLAIMS", false, false).contains("`withdraw`"));
+        let told = prompts.exchange("CLAIMS", true, true);
+        assert!(told.contains("CLAIMS") && !told.contains("How to answer"), "{told}");
         assert!(prompts.verify("CLAIMS").contains("CLAIMS"));
     }
 

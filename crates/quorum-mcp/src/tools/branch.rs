@@ -92,6 +92,8 @@ pub(crate) fn give_back(desk: &Desk, arguments: BranchReturn) -> Result<Answer, 
             skipped_medium: 0,
             skipped_low: 0,
             sops: Vec::new(),
+            patterns: Vec::new(),
+            reactions: Vec::new(),
             project_path: None,
         };
         let answer = delegation::submit(&*desk.operations, &root, &submitted)?;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use quorum_model::gate::{GateReport, GateResult, GateStatus};
 use quorum_model::plan::Plan;
 use serde_json::{Value, json};
 
@@ -14,6 +15,10 @@ use crate::{delegation, digest, scope};
 
 /// Warnings that are repeated.
 const MOST_WARNINGS: usize = 5;
+/// Errors of a gate that are named.
+const MOST_ERRORS: usize = 5;
+/// What is shown of the output of a gate whose errors could not be read, in characters from its end.
+const OUTPUT: usize = 1_500;
 
 /// What `quorum review` would be given for a call.
 pub(crate) fn request(
@@ -107,8 +112,41 @@ fn shown(plan: &Plan) -> Value {
 
 pub(crate) fn gates(desk: &Desk, arguments: Gates) -> Result<Answer, ToolError> {
     let root = desk.root(arguments.project_path.as_deref())?;
-    let answer = desk.operations.gates(&root, &GatesRequest { only: arguments.only })?;
-    Ok(vec![text(&answer)])
+    let change = scope::arguments(&root, arguments.scope.as_deref(), &[])?;
+    let change = ReviewRequest { arguments: change };
+    let request = GatesRequest { change, only: arguments.only };
+    Ok(vec![text(&gated(&desk.operations.gates(&root, &request)?))])
+}
+
+/// What gates came to: a word for what passed, and what to mend for what did not.
+fn gated(report: &GateReport) -> Value {
+    let gates: Vec<Value> = report.gates.iter().map(gate).collect();
+    let mut shown = json!({ "passed": report.passed, "gates": gates });
+    if !report.isolation.missing.is_empty() {
+        shown["less_isolation"] = json!(report.isolation.missing);
+    }
+    shown
+}
+
+fn gate(result: &GateResult) -> Value {
+    let mut shown = json!({ "name": result.name, "outcome": result.outcome() });
+    if matches!(result.status, GateStatus::Passed | GateStatus::Skipped) {
+        return shown;
+    }
+    shown["required"] = json!(result.required);
+    let errors = result.findings.iter().take(MOST_ERRORS);
+    let errors: Vec<String> =
+        errors.map(|found| format!("{}:{} {}", found.file, found.line, found.message)).collect();
+    if errors.is_empty() {
+        let left = result.output.chars().count().saturating_sub(OUTPUT);
+        shown["output"] = json!(result.output.chars().skip(left).collect::<String>());
+    } else {
+        shown["errors"] = json!(errors);
+        if result.findings.len() > MOST_ERRORS {
+            shown["more_errors"] = json!(result.findings.len() - MOST_ERRORS);
+        }
+    }
+    shown
 }
 
 pub(crate) fn begin(desk: &Desk, arguments: &arguments::Review) -> Result<Answer, ToolError> {
@@ -162,6 +200,7 @@ pub(crate) fn status(desk: &Desk, arguments: &ReviewStatus) -> Result<Answer, To
     if let Some((done, parts)) = delegation::standing(run.directory())? {
         let answer = json!({
             "run": run.id(), "status": "delegated", "done": done, "total": parts,
+            "next": "review_finish, when all are back",
         });
         return Ok(vec![text(&answer)]);
     }

@@ -22,6 +22,9 @@ async function check(transport, where) {
     else assert(!result.isError, `${name}: ${text}`);
   }
   await assert.rejects(() => client.callTool({ name: "no_such_tool", arguments: {} }), /unknown tool/);
+  const huge = { title: "t", content: "x".repeat(1_500_000) };
+  const refused = await client.callTool({ name: "memory_record", arguments: huge });
+  assert(refused.isError && refused.content[0].text.includes("TOO_LARGE"));
   let told = 0;
   await client.callTool({ name: "review", arguments: { scope: "uncommitted" } }, undefined, {
     onprogress: () => (told += 1),

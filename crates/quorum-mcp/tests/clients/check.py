@@ -4,7 +4,7 @@ import asyncio
 import json
 import sys
 
-from mcp import ClientSession, StdioServerParameters
+from mcp import ClientSession, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
@@ -26,16 +26,20 @@ async def check(session: ClientSession, where: str) -> None:
             assert result.is_error and wanted[0] in text, (name, text)
         else:
             assert not result.is_error, (name, text)
+    huge = await session.call_tool("memory_record", {"title": "t", "content": "x" * 1_500_000})
+    assert huge.is_error and "TOO_LARGE" in huge.content[0].text
     try:
         answer = await session.call_tool("no_such_tool", {})
-        assert answer.is_error, answer
-    except Exception as error:
+    except MCPError as error:
         assert "unknown tool" in str(error), error
+    else:
+        raise AssertionError(answer)
     # Many at once, and one that nobody waits for.
     many = [session.call_tool("repository_map", {}) for _ in range(10)]
     waiting = asyncio.create_task(session.call_tool("review", {"scope": "uncommitted", "wait": 100}))
     assert all(not one.is_error for one in await asyncio.gather(*many))
     waiting.cancel()
+    # The server goes on.
     resources = (await session.list_resources()).resources
     read = await session.read_resource(resources[0].uri)
     assert read.contents[0].text

@@ -20,6 +20,12 @@ pub(crate) struct McpArgs {
     /// Let pages of this origin send requests, such as `http://localhost:5173`
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub(crate) allow_origin: Vec<String>,
+    /// Let clients run the repository's build, test and lint commands for what is in the work tree
+    #[arg(long)]
+    pub(crate) allow_gates: bool,
+    /// Let them do so also for a change that may be somebody else's: its code runs on this machine
+    #[arg(long)]
+    pub(crate) trust_gates: bool,
 }
 
 #[derive(Args, Debug)]

@@ -9,14 +9,19 @@ use quorum_scope::repository::Repository;
 
 use crate::cli::{Cli, McpArgs};
 use crate::failure::Failure;
-use crate::serving::Program;
+use crate::serving::{Consent, Program};
 use crate::{output, workspace};
 
 /// The variable that may hold the token.
 const TOKEN: &str = "MCP_SERVER_TOKEN";
 
 pub(super) fn run(cli: &Cli, arguments: &McpArgs) -> Result<u8, Failure> {
-    let server = Server::new(Arc::new(Program::default()), roots(cli, arguments)?);
+    let consent = match (arguments.trust_gates, arguments.allow_gates) {
+        (true, _) => Consent::Anything,
+        (false, true) => Consent::WorkTree,
+        (false, false) => Consent::Nothing,
+    };
+    let server = Server::new(Arc::new(Program::new(consent)), roots(cli, arguments)?);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(format!("no runtime: {error}")))?;
     let served = match arguments.http {

@@ -9,7 +9,7 @@ use quorum_consensus::{Input, Policy, blocking, decide, messages};
 use quorum_dispatch::llm::Said;
 use quorum_dispatch::{BUILTIN, Reviewed, react};
 use quorum_model::finding::AgentFinding;
-use quorum_model::outcome::AgentOutcome;
+use quorum_model::outcome::{AgentOutcome, Message};
 use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
 use quorum_model::verdict::Verdict;
@@ -292,22 +292,21 @@ fn confer(
     hints: &BTreeMap<String, Vec<AgentFinding>>,
     table: Option<&Table<'_>>,
 ) -> Result<(), Failure> {
-    let asked = plan.protocol.requirements();
-    if !asked.exchange && !asked.ballot || table.is_some_and(Table::is_interrupted) {
+    if table.is_some_and(Table::is_interrupted) {
         return Ok(());
     }
     let agents = DecidedBy::of(workspace).agents;
-    let policy = Policy { protocol: plan.protocol, ..Policy::default() };
-    let input = Input { run, plan, agents: &agents, outcomes, gates: &[], policy };
+    let mut told_to = told(run, plan, workspace, outcomes)?;
+    if told_to.is_empty() {
+        return Ok(());
+    }
     let mut reactions = Vec::new();
-    let mut told_to_models = BTreeMap::new();
     for outcome in &*outcomes {
-        let told = messages(&input, &outcome.agent)?;
         if outcome.engine != BUILTIN {
-            told_to_models.insert(outcome.agent.clone(), told);
             reactions.push(Vec::new());
             continue;
         }
+        let told = told_to.remove(&outcome.agent).unwrap_or_default();
         let own = hints.get(&outcome.agent).map(Vec::as_slice).unwrap_or_default();
         let agent = agents.iter().find(|agent| agent.name == outcome.agent);
         reactions.push(agent.map(|agent| react(agent, &told, outcomes, own)).unwrap_or_default());
@@ -316,9 +315,29 @@ fn confer(
         outcome.reactions = reactions;
     }
     if let Some(table) = table {
-        join(outcomes, table.confer(&told_to_models));
+        join(outcomes, table.confer(&told_to));
     }
     Ok(())
+}
+
+/// What each agent is told about the findings of others; nothing where the protocol has them decided
+/// without.
+pub(crate) fn told(
+    run: &str,
+    plan: &Plan,
+    workspace: &Workspace,
+    outcomes: &[AgentOutcome],
+) -> Result<BTreeMap<String, Vec<Message>>, Failure> {
+    let asked = plan.protocol.requirements();
+    if !asked.exchange && !asked.ballot {
+        return Ok(BTreeMap::new());
+    }
+    let agents = DecidedBy::of(workspace).agents;
+    let policy = Policy { protocol: plan.protocol, ..Policy::default() };
+    let input = Input { run, plan, agents: &agents, outcomes, gates: &[], policy };
+    let one =
+        |outcome: &AgentOutcome| Ok((outcome.agent.clone(), messages(&input, &outcome.agent)?));
+    outcomes.iter().map(one).collect()
 }
 
 /// Has what blocks the change looked at a second time, where the user wants that.

@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use quorum_dispatch::llm::delegate::{self, Part, Taken};
+use quorum_dispatch::llm::delegate::{self, Brief, Checked, Part, Submitted};
 use quorum_dispatch::llm::{LlmReview, NoJournal, Unobserved};
 use quorum_index::Counter;
 use quorum_mcp::{Begun, Code, ToolError};
 use quorum_model::agent::Agent;
-use quorum_model::budget::Mode;
 use quorum_model::finding::AgentFinding;
-use quorum_model::result::ReviewResult;
+use quorum_model::outcome::AgentOutcome;
+use quorum_model::result::{ReviewResult, SopResult};
 use quorum_plan::sop::Sop;
 use quorum_store::Run;
-use serde_json::Value;
 
 use crate::briefing::Briefings;
 use crate::cli::{Cli, ReviewArgs};
@@ -46,13 +45,16 @@ struct Ready {
     sops: Vec<Sop>,
     /// What the embedded reviewers found: it stands beside what the host's agents find.
     beside: BTreeMap<String, Vec<AgentFinding>>,
+    /// Standing orders that checks found violated.
+    violated: BTreeMap<String, Vec<SopResult>>,
 }
 
 impl Ready {
     fn new(run: &str, made: Made) -> Result<Self, Failure> {
         let workspace = &made.workspace;
         let bar = progress::files(made.files.len(), true);
-        let (_, beside) = embedded::review_all(run, &made.plan, &made.files, workspace, &bar)?;
+        let (by_rules, beside) =
+            embedded::review_all(run, &made.plan, &made.files, workspace, &bar)?;
         let planned = made.plan.agents.iter();
         let engines =
             planned.map(|agent| (agent.name.clone(), models::engine(agent, workspace, None)));
@@ -61,6 +63,7 @@ impl Ready {
             engines: engines.collect(),
             sops: plan::sops(workspace)?,
             beside,
+            violated: by_rules.violated,
             made,
         })
     }
@@ -97,6 +100,18 @@ impl Ready {
             journal: &NoJournal,
             observer: &Unobserved,
         }))
+    }
+}
+
+impl Ready {
+    /// What came of every agent, by what the host's agents reported.
+    fn outcomes(&self, run: &str, parts: &[Part]) -> Result<Vec<AgentOutcome>, Failure> {
+        let mut outcomes = self.with(run, run, |review| delegate::outcomes(review, parts))?;
+        for outcome in &mut outcomes {
+            // What a check found is violated, whatever an agent says.
+            outcome.sops.extend(self.violated.get(&outcome.agent).cloned().unwrap_or_default());
+        }
+        Ok(outcomes)
     }
 }
 
@@ -138,12 +153,28 @@ impl Delegated {
         &self,
         root: &Path,
         run: &str,
-        (agent, mode): (&str, Mode),
-        findings: &[Value],
-    ) -> Result<Vec<Taken>, ToolError> {
+        submitted: Submitted<'_>,
+    ) -> Result<Checked, ToolError> {
         let ready = self.ready(root, run)?;
-        let taken = ready.with(run, run, |review| delegate::take(review, agent, mode, findings))?;
+        let taken = ready.with(run, run, |review| delegate::take(review, submitted))?;
         taken.map_err(|cause| ToolError::new(Code::ScrubFailed, cause))
+    }
+
+    /// What the host's agents are asked about each other's findings.
+    pub(super) fn second_round(
+        root: &Path,
+        run: &str,
+        parts: &[Part],
+    ) -> Result<Vec<Brief>, ToolError> {
+        let asked = Run::find(root, run)?.plan()?.protocol.requirements();
+        if !asked.exchange && !asked.ballot {
+            return Ok(Vec::new());
+        }
+        let ready = Ready::new(run, again(root, run)?.0)?;
+        let Made { plan, workspace, .. } = &ready.made;
+        let told = review::told(run, plan, workspace, &ready.outcomes(run, parts)?)?;
+        let fence = Recorder::resume(root, run)?.fence()?;
+        Ok(ready.with(run, &fence, |review| delegate::second_round(review, &told))?)
     }
 
     /// Decides a run from what the host's agents reported.
@@ -156,7 +187,7 @@ impl Delegated {
         let recorder = Recorder::resume(root, run)?;
         let (made, arguments) = again(root, run)?;
         let ready = Ready::new(run, made)?;
-        let outcomes = ready.with(run, run, |review| delegate::outcomes(review, parts))?;
+        let outcomes = ready.outcomes(run, parts)?;
         let Made { plan, workspace, .. } = &ready.made;
         Ok(review::end(&recorder, plan, workspace, outcomes, &arguments.run)?)
     }

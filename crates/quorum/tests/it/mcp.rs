@@ -2,6 +2,7 @@
 
 mod client;
 mod delegated;
+mod gates;
 mod hostile;
 mod http;
 
@@ -64,7 +65,7 @@ fn every_tool_is_listed_with_a_schema() {
 fn a_repository_is_indexed_searched_and_planned() {
     let sandbox = with_a_defect();
     let mut client = Client::start(&sandbox, &[]);
-    let index = client.json("repository_index", json!({ "path": "." }));
+    let index = client.json("repository_index", json!({ "path": ".", "tenant_id": "t" }));
     assert_eq!(index["files_indexed"], 3);
     assert!(index["total_tokens"].as_u64().unwrap() > 20, "{index}");
     let index = client.json("repository_index", json!({ "include_patterns": ["app.py"] }));

@@ -180,7 +180,16 @@ fn by_a_model() -> Value {
 }
 
 fn small_change() -> Sandbox {
+    small_change_under(&[])
+}
+
+/// A small change in a repository with standing orders: names and texts.
+fn small_change_under(orders: &[(&str, &str)]) -> Sandbox {
     let sandbox = Sandbox::new();
+    for (name, order) in orders {
+        sandbox.write(&format!(".quorum/sops/{name}.md"), order);
+        sandbox.commit("an order");
+    }
     sandbox.write("src/lib.rs", "pub fn one() -> u32 {\n    let unused = 2;\n    1\n}\n");
     sandbox.write("src/two.rs", "pub fn two() -> u32 {\n    let two = 22;\n    two\n}\n");
     sandbox
@@ -191,79 +200,96 @@ fn finding(evidence: &str) -> Value {
         "evidence": evidence, "issue": "Two is not twenty-two", "recommendation": "Return 2" })
 }
 
-fn begin(client: &mut Client, agents: &[&str]) -> (String, BTreeMap<String, String>) {
-    let begun = client.tool("review_begin", json!({ "scope": "uncommitted", "agents": agents }));
-    let (run, _) = parts(&begun[0]);
-    let named = begun[0].lines().filter(|line| line.starts_with("br_")).map(|line| {
-        let (branch, agent) = line.split_once(' ').expect("an agent");
-        (agent.to_owned(), branch.to_owned())
-    });
-    (run, named.collect())
+/// A delegated review of a small change that has just begun.
+struct Begun {
+    sandbox: Sandbox,
+    client: Client,
+    run: String,
+    /// The branch of each agent.
+    branches: BTreeMap<String, String>,
+}
+
+impl Begun {
+    fn new(agents: &[&str]) -> Self {
+        Self::of(small_change(), json!({ "agents": agents }))
+    }
+
+    fn of(sandbox: Sandbox, mut asked: Value) -> Self {
+        asked["scope"] = json!("uncommitted");
+        let mut client = Client::start(&sandbox, &[]);
+        let begun = client.tool("review_begin", asked)[0].clone();
+        let run = parts(&begun).0;
+        Self { sandbox, client, run, branches: by_agent(&begun) }
+    }
+
+    /// Has `agent` report `report` as one who read its brief and is done.
+    fn submit(&mut self, agent: &str, mut report: Value) -> Value {
+        let branch = &self.branches[agent];
+        report["branch_id"] = json!(branch);
+        report["receipt"] = json!(brief(&self.sandbox, &self.run, branch).1);
+        report["done"] = json!(true);
+        if report.get("findings").is_none() {
+            report["findings"] = json!([]);
+        }
+        self.client.json("submit_findings", report)
+    }
+
+    fn finish(&mut self) -> String {
+        self.client.tool("review_finish", json!({ "run": self.run }))[0].clone()
+    }
+
+    fn result(&self) -> Value {
+        result(&self.sandbox, &self.run)
+    }
+}
+
+/// The branches that lines name, by their agents.
+fn by_agent(lines: &str) -> BTreeMap<String, String> {
+    let named = lines.lines().filter(|line| line.starts_with("br_"));
+    let named = named.map(|line| line.split_once(' ').expect("an agent"));
+    named.map(|(branch, agent)| (agent.to_owned(), branch.to_owned())).collect()
 }
 
 #[test]
 fn an_agent_that_never_comes_back_is_a_failed_agent() {
-    let sandbox = small_change();
-    let mut client = Client::start(&sandbox, &[]);
-    let (run, branches) = begin(&mut client, &["rust", "code-quality"]);
-    let branch = &branches["rust-reviewer"];
-    let (_, receipt) = brief(&sandbox, &run, branch);
-    client.tool(
-        "submit_findings",
-        json!({ "branch_id": branch, "receipt": receipt,
-        "findings": [], "done": true }),
-    );
-    let waiting = client.json("review_status", json!({ "run": run }));
+    let mut review = Begun::new(&["rust", "code-quality"]);
+    review.submit("rust-reviewer", json!({}));
+    let waiting = review.client.json("review_status", json!({ "run": review.run }));
     assert_eq!((&waiting["done"], &waiting["total"]), (&json!(1), &json!(2)));
-    let decided = client.tool("review_finish", json!({ "run": run }))[0].clone();
+    let decided = review.finish();
     assert!(decided.contains("Did not finish: code-quality-reviewer"), "{decided}");
     assert!(!decided.starts_with("APPROVED"), "{decided}");
     // It comes back late: the review is decided again.
-    let branch = &branches["code-quality-reviewer"];
-    let (_, receipt) = brief(&sandbox, &run, branch);
-    client.tool(
-        "submit_findings",
-        json!({ "branch_id": branch, "receipt": receipt,
-        "findings": [], "done": true }),
-    );
-    let decided = client.tool("review_finish", json!({ "run": run }))[0].clone();
+    review.submit("code-quality-reviewer", json!({}));
+    let decided = review.finish();
     assert!(decided.starts_with("APPROVED"), "{decided}");
 }
 
 #[test]
 fn a_refused_finding_is_corrected_once_and_an_unread_brief_covers_nothing() {
-    let sandbox = small_change();
-    let mut client = Client::start(&sandbox, &[]);
-    let (run, branches) = begin(&mut client, &["rust"]);
-    let branch = &branches["rust-reviewer"];
-    let (_, receipt) = brief(&sandbox, &run, branch);
-    let submit = |client: &mut Client, finding: Value, receipt: Option<&str>| {
-        client.json(
-            "submit_findings",
-            json!({ "branch_id": branch, "receipt": receipt,
-            "findings": [finding], "done": true }),
-        )
-    };
-    let first = submit(&mut client, finding("let two = 33;"), None);
+    let mut review = Begun::new(&["rust"]);
+    let branch = review.branches["rust-reviewer"].clone();
+    let unproven = json!({ "branch_id": branch, "findings": [finding("let two = 33;")],
+        "done": true });
+    let first = review.client.json("submit_findings", unproven);
     assert_eq!(first["not_recorded"][0]["refused"], "quote_not_found", "{first}");
     assert_eq!(first["not_recorded"][0]["correct"], true);
-    assert!(first["unread"].as_str().unwrap().contains(branch), "{first}");
-    let unread = client.tool("review_finish", json!({ "run": run }))[0].clone();
+    assert!(first["unread"].as_str().unwrap().contains(&branch), "{first}");
+    let unread = review.finish();
     assert!(!unread.starts_with("APPROVED"), "nothing was proven to be read: {unread}");
-    let second = submit(&mut client, finding("    let two = 22;"), Some(&receipt));
+    let corrected = json!({ "findings": [finding("    let two = 22;")] });
+    let second = review.submit("rust-reviewer", corrected);
     assert_eq!((&second["recorded"], second.get("unread")), (&json!(1), None), "{second}");
-    let decided = client.tool("review_finish", json!({ "run": run }))[0].clone();
+    let decided = review.finish();
     assert!(decided.starts_with("CHANGES_REQUESTED"), "{decided}");
     assert!(decided.contains("src/two.rs:2 Two is not twenty-two"), "{decided}");
-    let ended = client.code("submit_findings", json!({ "branch_id": branch, "findings": [] }));
-    assert_eq!(ended, "BRANCH_NOT_ACTIVE");
+    let late = json!({ "branch_id": branch, "findings": [] });
+    assert_eq!(review.client.code("submit_findings", late), "BRANCH_NOT_ACTIVE");
 }
 
 #[test]
 fn what_a_part_looks_up_is_charged_and_its_partial_findings_count() {
-    let sandbox = small_change();
-    let mut client = Client::start(&sandbox, &[]);
-    let (run, branches) = begin(&mut client, &["rust"]);
+    let Begun { sandbox, mut client, run, branches } = Begun::new(&["rust"]);
     let branch = &branches["rust-reviewer"];
     let before = client.json("branch_status", json!({ "branch_id": branch }));
     let mut used = before["budget_used"].as_u64().unwrap();
@@ -294,25 +320,16 @@ fn what_a_part_looks_up_is_charged_and_its_partial_findings_count() {
 
 #[test]
 fn what_changed_since_the_review_began_is_not_decided() {
-    let sandbox = small_change();
-    let mut client = Client::start(&sandbox, &[]);
-    let (run, _) = begin(&mut client, &["rust"]);
+    let Begun { sandbox, mut client, run, .. } = Begun::new(&["rust"]);
     sandbox.write("src/two.rs", "pub fn two() -> u32 {\n    2 + 2\n}\n// more\n");
     assert_eq!(client.code("review_finish", json!({ "run": run })), "CHANGED");
 }
 
 #[test]
 fn siblings_do_not_see_each_other() {
-    let sandbox = small_change();
-    let mut client = Client::start(&sandbox, &[]);
-    let (run, branches) = begin(&mut client, &["rust", "code-quality"]);
-    let branch = &branches["rust-reviewer"];
-    let (_, receipt) = brief(&sandbox, &run, branch);
-    client.tool(
-        "submit_findings",
-        json!({ "branch_id": branch, "receipt": receipt,
-        "findings": [finding("let two = 22;")], "done": true }),
-    );
+    let mut review = Begun::new(&["rust", "code-quality"]);
+    review.submit("rust-reviewer", json!({ "findings": [finding("let two = 22;")] }));
+    let Begun { mut client, run, branches, .. } = review;
     let other = &branches["code-quality-reviewer"];
     let seen = [
         client.tool("verdicts", json!({ "branch_id": other })).concat(),
@@ -324,4 +341,149 @@ fn siblings_do_not_see_each_other() {
     }
     let early = client.code("finding", json!({ "id": "RUST-001", "branch_id": other }));
     assert_eq!(early, "RUN_UNDECIDED");
+}
+
+/// A small change under an order that an agent has to judge.
+fn under_an_order() -> Begun {
+    let order =
+        "---\napplies_to: \"*.rs\"\nseverity: error\n---\nName numbers for what they are.\n";
+    Begun::of(small_change_under(&[("numbers", order)]), json!({ "agents": ["rust"] }))
+}
+
+#[test]
+fn a_violated_order_blocks_whoever_says_so() {
+    let mut review = under_an_order();
+    let (text, _) = brief(&review.sandbox, &review.run, &review.branches["rust-reviewer"]);
+    assert!(text.contains("Name numbers") && text.contains("Yours: numbers."), "{text}");
+    let secret = ["ghp", "_", "1B4a2e77838347a7E420ce178F2E7c6912E1"].concat();
+    let answer = json!({ "sop": "numbers", "status": "violated",
+        "evidence": format!("let two = 22; {secret}") });
+    let submitted = review.submit("rust-reviewer", json!({ "sops": [answer] }));
+    assert!(submitted.get("unanswered").is_none(), "{submitted}");
+    let decided = review.finish();
+    assert!(decided.starts_with("BLOCKED") && decided.contains("numbers"), "{decided}");
+    let result = review.result();
+    assert_eq!(
+        (&result["sops"][0]["sop"], &result["sops"][0]["status"]),
+        (&json!("numbers"), &json!("violated"))
+    );
+    assert!(!result.to_string().contains(&secret), "what an agent writes is searched for secrets");
+}
+
+#[test]
+fn an_order_without_an_answer_is_asked_for_once_and_not_passed() {
+    let mut review = under_an_order();
+    let empty = json!({ "sop": "numbers", "status": "passed", "evidence": "" });
+    let first = review.submit("rust-reviewer", json!({ "sops": [empty] }));
+    assert!(first["unanswered"].as_str().unwrap().ends_with("for: numbers"), "{first}");
+    let second = review.submit("rust-reviewer", json!({}));
+    assert!(second.get("unanswered").is_none(), "{second}");
+    review.finish();
+    let result = review.result();
+    assert_eq!(result["sops"][0]["status"], "not_reviewed");
+    assert_eq!(result["execution"]["agents"][0]["partial"], true, "{result:#}");
+}
+
+#[test]
+fn an_order_that_is_kept_is_no_obstacle() {
+    let mut review = under_an_order();
+    review.submit("rust-reviewer", json!({}));
+    let answer = json!({ "sop": "numbers", "status": "passed", "evidence": "let two = 22;" });
+    let pattern = json!({ "name": "names", "pattern": "Numbers have names", "applies_to": "*.rs" });
+    review.submit("rust-reviewer", json!({ "sops": [answer], "patterns": [pattern] }));
+    let decided = review.finish();
+    assert!(decided.starts_with("APPROVED"), "{decided}");
+}
+
+#[test]
+fn what_a_check_finds_is_violated_whatever_an_agent_says() {
+    let order = "---\nseverity: error\ncheck: let two\n---\nNo numbers with names.\n";
+    let sandbox = small_change_under(&[("names", order)]);
+    let mut review = Begun::of(sandbox, json!({ "agents": ["rust"] }));
+    let answer = json!({ "sop": "names", "status": "passed", "evidence": "let two = 22;" });
+    review.submit("rust-reviewer", json!({ "sops": [answer] }));
+    let decided = review.finish();
+    assert!(decided.starts_with("BLOCKED"), "{decided}");
+}
+
+const THREE: [&str; 3] = ["rust", "code-quality", "security"];
+
+/// A review of three agents where one found something and the others are asked about it.
+fn with_a_second_round(protocol: &str) -> (Begun, String) {
+    let asked = json!({ "agents": THREE, "protocol": protocol });
+    let mut review = Begun::of(small_change(), asked);
+    let mut found = finding("let two = 22;");
+    found["severity"] = json!("MEDIUM");
+    review.submit("rust-reviewer", json!({ "findings": [found] }));
+    review.submit("code-quality-reviewer", json!({}));
+    review.submit("security-reviewer", json!({}));
+    let asked = review.finish();
+    assert!(asked.contains("second round") && asked.contains("nothing is decided yet"), "{asked}");
+    assert!(asked.lines().count() <= 15, "{asked}");
+    review.branches = by_agent(&asked);
+    (review, asked)
+}
+
+fn confirm() -> Value {
+    json!([{ "finding": 1, "stance": "confirm", "evidence": "let two = 22;", "severity": null }])
+}
+
+#[test]
+fn a_finding_is_in_when_two_of_three_agree() {
+    let (mut review, _) = with_a_second_round("vote");
+    assert!(!review.branches.contains_key("rust-reviewer"), "nobody votes on its own finding");
+    let branch = review.branches["security-reviewer"].clone();
+    let (text, _) = brief(&review.sandbox, &review.run, &branch);
+    assert!(text.contains("Two is not twenty-two") && text.contains("`reactions`"), "{text}");
+    assert!(!text.contains("Return 2"), "no rationale: {text}");
+    // Somebody starts the server again in between.
+    review.client = Client::start(&review.sandbox, &[]);
+    let counted = review.submit("security-reviewer", json!({ "reactions": confirm() }));
+    assert_eq!(counted["reactions"], 1, "{counted}");
+    let late = json!({ "branch_id": review.branches["code-quality-reviewer"],
+        "findings": [finding("let two = 22;")] });
+    assert_eq!(review.client.code("submit_findings", late), "INVALID_ARGUMENT");
+    review.finish();
+    let result = review.result();
+    assert_eq!(result["findings"][0]["issue"], "Two is not twenty-two", "{result:#}");
+    assert_eq!(result["not_agreed"], json!([]));
+    let notes = result["notes"].to_string();
+    assert!(notes.contains("it never came back"), "{notes}");
+}
+
+#[test]
+fn a_finding_that_nobody_confirms_is_not_agreed() {
+    let (mut review, _) = with_a_second_round("vote");
+    let without = json!([{ "finding": 1, "stance": "confirm", "evidence": "let two = 33;" }]);
+    review.submit("security-reviewer", json!({ "reactions": without }));
+    review.submit("code-quality-reviewer", json!({ "reactions": [] }));
+    review.finish();
+    let result = review.result();
+    assert_eq!(result["findings"], json!([]), "{result:#}");
+    assert_eq!(result["not_agreed"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn in_a_second_round_an_agent_may_withdraw_and_add() {
+    let (mut review, _) = with_a_second_round("ci");
+    let wrong = json!({ "branch_id": review.branches["rust-reviewer"], "findings": [],
+        "reactions": [{ "finding": 9, "stance": "withdraw" }] });
+    assert_eq!(review.client.code("submit_findings", wrong), "INVALID_ARGUMENT");
+    let withdrawn = json!([{ "finding": 1, "stance": "withdraw", "evidence": null }]);
+    review.submit("rust-reviewer", json!({ "reactions": withdrawn }));
+    let mut other = finding("let unused = 2;");
+    other["file"] = json!("src/lib.rs");
+    other["issue"] = json!("The variable is never read");
+    review.submit("code-quality-reviewer", json!({ "reactions": [], "findings": [other] }));
+    review.finish();
+    let result = review.result();
+    let issues: Vec<&Value> = result["findings"]
+        .as_array()
+        .expect("findings")
+        .iter()
+        .filter(|finding| finding["state"] != "withdrawn")
+        .map(|finding| &finding["issue"])
+        .collect();
+    assert!(issues.contains(&&json!("The variable is never read")), "{result:#}");
+    assert!(!issues.contains(&&json!("Two is not twenty-two")), "{result:#}");
 }

@@ -59,6 +59,44 @@ impl Drop for Listening {
     }
 }
 
+/// A client that has been let in.
+struct Session {
+    server: Listening,
+    bearer: String,
+    id: String,
+}
+
+impl Session {
+    fn begin(sandbox: &Sandbox) -> Self {
+        let server = Listening::start(sandbox);
+        let bearer = format!("Bearer {TOKEN}");
+        let (_, answer) = server.post(&[("Authorization", &bearer)], &initialize());
+        let id = answer.lines().find_map(|line| {
+            let (name, value) = line.split_once(": ")?;
+            name.eq_ignore_ascii_case("mcp-session-id").then(|| value.trim().to_owned())
+        });
+        let session = Self { server, bearer, id: id.expect("a session") };
+        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(session.send(&ready).0, 202);
+        session
+    }
+
+    fn send(&self, message: &Value) -> (u16, String) {
+        let headers = [("Authorization", self.bearer.as_str()), ("Mcp-Session-Id", &self.id)];
+        self.server.post(&headers, message)
+    }
+
+    fn call(&self, id: u64, tool: &str, arguments: &Value) -> (u16, String) {
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": { "name": tool, "arguments": arguments } }))
+    }
+
+    fn still_works(&self) {
+        let (status, answer) = self.call(1_000, "semantic_search", &json!({ "query": "one" }));
+        assert!(status == 200 && answer.contains("src/lib.rs"), "{answer}");
+    }
+}
+
 fn initialize() -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {},
@@ -91,26 +129,48 @@ fn nobody_comes_in_without_the_token_or_from_a_page() {
 }
 
 #[test]
-fn a_session_over_http_calls_tools() {
+fn calls_that_no_friendly_client_makes_are_refused_and_the_server_goes_on() {
     let sandbox = Sandbox::new();
-    let server = Listening::start(&sandbox);
-    let bearer = format!("Bearer {TOKEN}");
-    let (_, answer) = server.post(&[("Authorization", &bearer)], &initialize());
-    let session = answer.lines().find_map(|line| {
-        let (name, value) = line.split_once(": ")?;
-        name.eq_ignore_ascii_case("mcp-session-id").then(|| value.trim().to_owned())
+    let session = Session::begin(&sandbox);
+    session.still_works();
+    let (status, answer) = session.send(&json!("no request"));
+    assert!((400..500).contains(&status), "{answer}");
+    session.still_works();
+    let refused = [
+        ("no_such_tool", json!({}), "UNKNOWN_TOOL"),
+        ("semantic_search", json!({ "query": 7 }), "INVALID_ARGUMENT"),
+        ("repository_map", json!({ "project_path": "/" }), "OUTSIDE_ROOTS"),
+        ("symbol", json!({ "file": "../../etc/passwd" }), "OUTSIDE_ROOTS"),
+        ("memory_record", json!({ "title": "t", "content": "x".repeat(3 << 19) }), "TOO_LARGE"),
+    ];
+    for (id, (tool, arguments, code)) in (2..).zip(&refused) {
+        let answer = session.call(id, tool, arguments).1;
+        assert!(answer.contains(code), "{tool}: {answer}");
+        session.still_works();
+    }
+}
+
+#[test]
+fn many_at_once_and_one_that_is_cancelled_are_answered_over_http() {
+    let sandbox = Sandbox::new();
+    for number in 0..150 {
+        sandbox.write(&format!("src/m{number}.rs"), "pub fn f() -> u32 {\n    1\n}\n".repeat(40));
+    }
+    let session = &Session::begin(&sandbox);
+    std::thread::scope(|scope| {
+        let review = json!({ "scope": "uncommitted", "wait": 60 });
+        let waiting = scope.spawn(move || session.call(500, "review", &review));
+        let calls: Vec<_> = (2..18)
+            .map(|id| scope.spawn(move || session.call(id, "repository_map", &json!({})).0))
+            .collect();
+        assert!(calls.into_iter().all(|call| call.join().expect("an answer") == 200));
+        let stop = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
+            "params": { "requestId": 500, "reason": "enough" } });
+        assert_eq!(session.send(&stop).0, 202);
+        // Decided just before that or cancelled: its caller does not wait for ever.
+        assert_eq!(waiting.join().expect("an answer").0, 200);
     });
-    let session = session.expect("a session");
-    let headers = [("Authorization", bearer.as_str()), ("Mcp-Session-Id", &session)];
-    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    assert_eq!(server.post(&headers, &ready).0, 202);
-    let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
-        "name": "semantic_search", "arguments": { "query": "one" } } });
-    let (status, answer) = server.post(&headers, &call);
-    assert!(status == 200 && answer.contains("src/lib.rs"), "{answer}");
-    let outside = json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {
-        "name": "repository_map", "arguments": { "project_path": "/" } } });
-    assert!(server.post(&headers, &outside).1.contains("OUTSIDE_ROOTS"));
+    session.still_works();
 }
 
 #[test]
