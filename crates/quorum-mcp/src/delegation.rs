@@ -186,7 +186,7 @@ pub(crate) fn submit(
         let mut answer = answer(&report, answers, id, shelf.directory(), root);
         if !wanted.is_empty() {
             answer["unanswered"] = json!(format!(
-                "answer in `sops`, with code as evidence, for: {}",
+                "answer in `sops`, with evidence and for a violation the `quote` that shows it, for: {}",
                 wanted.join(", ")
             ));
         }

@@ -356,8 +356,11 @@ fn a_violated_order_blocks_whoever_says_so() {
     let (text, _) = brief(&review.sandbox, &review.run, &review.branches["rust-reviewer"]);
     assert!(text.contains("Name numbers") && text.contains("Yours: numbers."), "{text}");
     let secret = ["ghp", "_", "1B4a2e77838347a7E420ce178F2E7c6912E1"].concat();
-    let answer = json!({ "sop": "numbers", "status": "violated",
-        "evidence": format!("let two = 22; {secret}") });
+    let mut answer = json!({ "sop": "numbers", "status": "violated",
+        "evidence": format!("the number has no name {secret}"), "quote": "let three = 33;" });
+    let submitted = review.submit("rust-reviewer", json!({ "sops": [answer] }));
+    assert!(submitted.get("unanswered").is_some(), "no code shows it: {submitted}");
+    answer["quote"] = json!("let two = 22;");
     let submitted = review.submit("rust-reviewer", json!({ "sops": [answer] }));
     assert!(submitted.get("unanswered").is_none(), "{submitted}");
     let decided = review.finish();
