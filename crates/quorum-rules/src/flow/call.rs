@@ -193,7 +193,9 @@ impl<'a> Machine<'a> {
             return;
         }
         for &to in &fill.to {
-            if let Some(arg) = call.args.get(to) {
+            let leaves = |path: &Rc<str>| path.ends_with("ResponseWriter");
+            let sent = given.args.get(to).is_some_and(|(_, v)| v.path.as_ref().is_some_and(leaves));
+            if !sent && let Some(arg) = call.args.get(to) {
                 self.write_taint(&arg.value, taint.clone());
             }
         }
@@ -288,11 +290,7 @@ impl<'a> Machine<'a> {
             return text;
         }
         let plain = |(_, value): &(Option<Rc<str>>, Value)| value.is_plain();
-        if from_args.is_none()
-            && !given.args.is_empty()
-            && given.args.iter().all(plain)
-            && converts(&lower)
-        {
+        if !given.args.is_empty() && given.args.iter().all(plain) && converts(&lower) {
             return Value::at(NUMBER);
         }
         let Some(taint) = from_args else { return Value::default() };
@@ -352,8 +350,14 @@ fn verbs(format: &str) -> Vec<char> {
     verbs
 }
 
-/// The harms that cannot be done after a replacement.
+/// The harms that cannot be done after a replacement, or after a path is cleaned from its root.
 fn removed(name: &str, given: &Given<'_>) -> Option<Harms> {
+    if name == "clean" {
+        // Above the root there is nothing.
+        let (_, first) = given.args.first()?;
+        let rooted = first.prefix.as_deref().is_some_and(|prefix| prefix.starts_with('/'));
+        return rooted.then(|| harms(&["path", "file"]));
+    }
     if !name.contains("replace") || name == "replacefirst" {
         return None;
     }

@@ -274,3 +274,50 @@ pub(super) fn iterates(name: &str) -> bool {
 pub(super) fn maps(name: &str) -> bool {
     matches!(name, "map" | "flatMap" | "then" | "mapNotNull" | "Select" | "collect" | "map!")
 }
+
+/// Types whose values are numbers or flags, or as good as them.
+pub(super) fn is_number_type(ty: &str) -> bool {
+    matches!(
+        ty,
+        "int"
+            | "long"
+            | "short"
+            | "byte"
+            | "float"
+            | "double"
+            | "boolean"
+            | "bool"
+            | "Integer"
+            | "Long"
+            | "Boolean"
+            | "Double"
+            | "Float"
+            | "int64"
+            | "int32"
+            | "uint"
+            | "uint32"
+            | "uint64"
+            | "number"
+            | "i32"
+            | "i64"
+            | "u32"
+            | "u64"
+            | "usize"
+            | "f64"
+            | "integer"
+            | "UUID"
+            | "Guid"
+            | "decimal"
+            | "DateTime"
+            | "int8"
+            | "int16"
+            | "uint8"
+            | "uint16"
+            | "float32"
+            | "float64"
+            | "Short"
+            | "Byte"
+            | "BigInteger"
+            | "BigDecimal"
+    )
+}

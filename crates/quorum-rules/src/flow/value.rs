@@ -77,6 +77,9 @@ pub(super) fn mark(name: &str) -> Option<Marks> {
 /// The path of values that are numbers or flags: nobody's text.
 pub(super) const NUMBER: &str = "number";
 
+/// Stands at the start of a prefix for text that is not known and that nobody outside chose.
+pub(super) const UNKNOWN_START: char = '\u{1}';
+
 /// What is known about a value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Value {
