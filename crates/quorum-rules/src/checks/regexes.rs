@@ -100,10 +100,15 @@ fn in_script<'t>(node: Node<'t>, source: &'t str) -> Option<Found<'t>> {
             Some(Found { node, pattern, taker: taker.unwrap_or_default(), whole: false })
         }
         "new_expression" | "call_expression" => {
-            let taker = field(node, "constructor", source)
-                .or_else(|| field(node, "function", source))
-                .filter(|taker| *taker == "RegExp")?;
-            let first = first_argument(node).filter(|first| first.kind() == "string")?;
+            let taker =
+                field(node, "constructor", source).or_else(|| field(node, "function", source))?;
+            let method = taker.rsplit('.').next().unwrap_or(taker);
+            // Text that a method of texts is given is an expression as well.
+            if taker != "RegExp" && !(taker != method && matches!(method, "match" | "matchAll")) {
+                return None;
+            }
+            let first = first_argument(node)
+                .filter(|first| matches!(first.kind(), "string" | "template_string"))?;
             Some(Found { node: first, pattern: literal(first, source)?, taker, whole: false })
         }
         _ => None,

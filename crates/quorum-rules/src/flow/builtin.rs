@@ -28,6 +28,13 @@ pub(super) fn apply(name: &str, call: &Call, given: &Given<'_>) -> Option<Effect
 
 /// Functions that are no methods.
 fn function(name: &str, given: &Given<'_>) -> Option<Effect> {
+    if name == "dict" && given.args.iter().all(|(name, _)| name.is_some()) {
+        let mut map = Value { items: Some(Rc::default()), ..Value::default() };
+        for (name, value) in &given.args {
+            insert(&mut map, name.clone().map(Key::Text), value.clone());
+        }
+        return Some(Effect { result: Some(map), receiver: None });
+    }
     let first = &given.args.first()?.1;
     let result = match name {
         "append" => {
@@ -87,6 +94,10 @@ fn text_method(name: &str, text: &str, given: &Given<'_>) -> Option<Value> {
             let prefix = if name == "format" || name == "concat" { &text[..end] } else { "" };
             let prefix = (!prefix.is_empty()).then(|| Rc::from(prefix));
             let all_known = given.args.iter().all(|(_, value)| value.constant.is_some());
+            if all_known && name == "concat" {
+                let rest = given.args.iter().filter_map(|(_, value)| value.printed());
+                return Some(Value::text(&(text.to_owned() + &rest.collect::<String>())));
+            }
             if all_known && name == "format" && given.args.is_empty() {
                 return Some(Value::text(text));
             }

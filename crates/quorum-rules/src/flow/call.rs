@@ -10,10 +10,11 @@ use super::follow::mapped;
 use super::ir::{Call, Expr, ExprKind, Span};
 use super::machine::{Machine, origin};
 use super::names::{
-    cleans_by_name, converts, gives_no_text, looks_up, passes_by_name, wraps_function,
+    cleaned_by_pattern, cleans_by_name, converts, gives_no_text, looks_up, passes_by_name,
+    wraps_function,
 };
 use super::sink::text_of;
-use super::value::{ALL_HARMS, Harms, NUMBER, Taint, Value, harm, harms};
+use super::value::{ALL_HARMS, Harms, NUMBER, Taint, Value, harms};
 
 /// What a call is given.
 #[derive(Debug)]
@@ -174,6 +175,11 @@ impl<'a> Machine<'a> {
         self.wanted = outer;
         let text = self.text;
         let texts = call.args.iter().map(|arg| text_of(text, &arg.value)).collect();
+        let named = |arg: &super::ir::Arg| Some((arg.name.clone()?, arg.value.span));
+        self.field_spans = match self.lang {
+            Lang::Go => call.args.iter().filter_map(named).collect(),
+            _ => Vec::new(),
+        };
         Given { this, args, texts }
     }
 
@@ -255,8 +261,7 @@ impl<'a> Machine<'a> {
             .source_at(&format!("{path}()"), span)
             .or_else(|| self.source_at(&format!("{path}({last})"), span));
         if let Some(taint) = source {
-            let number = taint.clean | harm("narrow") == ALL_HARMS;
-            let path = number.then(|| Rc::from(NUMBER));
+            let path = taint.is_harmless().then(|| Rc::from(NUMBER));
             return Value { path, ..Value::tainted(Some(taint)) };
         }
         let from_args = given.args.iter().fold(None, |worst, (_, value)| {
@@ -266,6 +271,10 @@ impl<'a> Machine<'a> {
             if harms == ALL_HARMS {
                 return Value::at(NUMBER);
             }
+            let taint = Taint::worse(Option::as_ref(&from_args), given.this.any_taint().as_ref());
+            return Value::tainted(taint.map(|taint| taint.cleaned(harms)));
+        }
+        if let Some(harms) = cleaned_by_pattern(name, &given.texts) {
             let taint = Taint::worse(Option::as_ref(&from_args), given.this.any_taint().as_ref());
             return Value::tainted(taint.map(|taint| taint.cleaned(harms)));
         }
@@ -363,19 +372,6 @@ fn removed(name: &str, given: &Given<'_>) -> Option<Harms> {
     }
     let texts: Vec<&str> = given.args.iter().filter_map(|(_, value)| value.as_text()).collect();
     let [what, ..] = texts.as_slice() else { return None };
-    let kept = what.strip_prefix("[^").and_then(|rest| rest.split_once(']'));
-    if let Some((kept, "" | "+")) = kept {
-        // Nothing is left but what an expression lists.
-        let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '\\' | ' ');
-        let dots = |c: char| word(c) || matches!(c, '.' | '@' | ',');
-        return if kept.chars().all(word) {
-            Some(ALL_HARMS)
-        } else if kept.chars().all(dots) {
-            Some(ALL_HARMS & !harms(&["path", "file", "ssrf", "redirect"]))
-        } else {
-            None
-        };
-    }
     match *what {
         ".." | "../" | "..\\" if name != "replace" || texts.get(1) == Some(&"") => {
             Some(harms(&["path", "file"]))
@@ -383,7 +379,6 @@ fn removed(name: &str, given: &Given<'_>) -> Option<Harms> {
         text if text.contains(['\n', '\r']) || text.contains("\\n") || text.contains("\\r") => {
             Some(harms(&["log", "header"]))
         }
-        "<" => Some(harms(&["html"])),
         _ => None,
     }
 }

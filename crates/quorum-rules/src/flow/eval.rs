@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::exec::{element, truth};
+use super::guard::is_test;
 use super::ir::{Const, Expr, ExprKind, Op, Span, Stmt};
 use super::machine::Machine;
 use super::names::is_number_type;
@@ -53,10 +54,13 @@ impl Machine<'_> {
                     },
                     _ => None,
                 };
-                let value = self.eval(value);
+                let mut known = self.eval(value);
+                if is_test(value) {
+                    known.test = Some(Rc::new((**value).clone()));
+                }
                 self.wanted = outer;
-                self.assign(target, value.clone(), expr.span);
-                value
+                self.assign(target, known.clone(), expr.span);
+                known
             }
             ExprKind::List(parts) => {
                 let mut items = Items { list: true, ..Items::default() };
@@ -234,6 +238,10 @@ impl Machine<'_> {
     fn index(&mut self, object: &Expr, index: &Expr, span: Span) -> Value {
         let container = self.eval(object);
         let key = self.eval(index);
+        if let (Some(text), Some(Const::Int(at))) = (container.as_text(), &key.constant) {
+            let letter = usize::try_from(*at).ok().and_then(|at| text.chars().nth(at));
+            return letter.map_or_else(Value::default, |c| Value::text(c.encode_utf8(&mut [0; 4])));
+        }
         if let Some(items) = &container.items {
             if let Some(key) = key.constant.as_ref().and_then(Key::of) {
                 let from_end = match key {

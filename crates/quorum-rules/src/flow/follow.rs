@@ -101,20 +101,28 @@ impl Machine<'_> {
     }
 
     /// Arguments that are given by name, in the order of the parameters after the first `skip`.
-    fn by_name(&self, function: &Function, given: &Given<'_>, skip: usize) -> Option<Vec<Value>> {
+    fn by_name(
+        &mut self,
+        function: &Function,
+        given: &Given<'_>,
+        skip: usize,
+    ) -> Option<Vec<Value>> {
         if self.lang != Lang::Python || given.args.iter().all(|(name, _)| name.is_none()) {
             return None;
         }
         let mut plain =
             given.args.iter().filter(|(name, _)| name.is_none()).map(|(_, value)| value);
-        let values = function.params.iter().skip(skip).map(|param| {
+        let mut values = Vec::new();
+        for param in function.params.iter().skip(skip) {
             let named = given.args.iter().find(|(name, _)| name.as_ref() == Some(&param.name));
-            match named {
-                Some((_, value)) => value.clone(),
-                None => plain.next().cloned().unwrap_or_default(),
-            }
-        });
-        Some(values.collect())
+            let value = named.map(|(_, value)| value).or_else(|| plain.next()).cloned();
+            values.push(match (value, &param.default) {
+                (Some(value), _) => value,
+                (None, Some(default)) => self.eval(default),
+                (None, None) => Value::default(),
+            });
+        }
+        Some(values)
     }
 
     /// An object of a class of this file, with what its constructor stores in it.

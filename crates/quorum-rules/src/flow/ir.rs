@@ -153,6 +153,8 @@ pub(super) struct Param {
     pub(super) name: Rc<str>,
     pub(super) ty: Option<Rc<str>>,
     pub(super) annotations: Vec<Rc<str>>,
+    /// Its value where the caller gives none.
+    pub(super) default: Option<Expr>,
     pub(super) span: Span,
 }
 

@@ -41,6 +41,8 @@ pub(super) struct Machine<'a> {
     pub(super) left: Option<Value>,
     /// Its parameters, as it left them.
     pub(super) left_args: Vec<Value>,
+    /// Where the fields of the struct that is being made stand.
+    pub(super) field_spans: Vec<(Rc<str>, Span)>,
     fields: HashMap<Rc<str>, Value>,
     fuel: u32,
     pub(super) hits: Vec<Hit>,
@@ -82,6 +84,7 @@ impl<'a> Machine<'a> {
             marks: 0,
             left: None,
             left_args: Vec::new(),
+            field_spans: Vec::new(),
             fields: HashMap::new(),
             fuel: FUEL,
             hits: Vec::new(),
@@ -225,8 +228,7 @@ impl<'a> Machine<'a> {
 
     /// Whether values of a type are numbers or flags.
     fn is_number(&self, ty: &str) -> bool {
-        matches!(self.lang, Lang::Java | Lang::Kotlin | Lang::Go | Lang::CSharp)
-            && super::names::is_number_type(ty)
+        !matches!(self.lang, Lang::C | Lang::Cpp) && super::names::is_number_type(ty)
     }
 
     /// Whether a path is what a call is known to return: that says more than a declared type.
@@ -273,7 +275,11 @@ impl<'a> Machine<'a> {
         let returned = std::mem::take(&mut self.returned);
         let wanted = self.wanted.take();
         for (position, param) in function.params.iter().enumerate() {
-            let mut value = args.get(position).cloned().unwrap_or_else(|| Value::at(&param.name));
+            let mut value = match (args.get(position), &param.default) {
+                (Some(given), _) => given.clone(),
+                (None, Some(default)) => self.eval(default),
+                (None, None) => Value::at(&param.name),
+            };
             if value.path.is_none() || param.ty.is_some() {
                 value.path = Some(match &param.ty {
                     Some(ty) if self.is_number(ty) && value.taint.is_none() => Rc::from(NUMBER),

@@ -1,5 +1,7 @@
 //! What the name of a function says about its result.
 
+use super::value::{ALL_HARMS, Harms, harms};
+
 /// Numbers, flags and sizes carry nobody's text.
 pub(super) fn gives_no_text(name: &str) -> bool {
     matches!(
@@ -319,5 +321,32 @@ pub(super) fn is_number_type(ty: &str) -> bool {
             | "Byte"
             | "BigInteger"
             | "BigDecimal"
+            | "bigint"
     )
+}
+
+/// What a replacement by a pattern makes harmless, from the spelling of its arguments.
+pub(super) fn cleaned_by_pattern(name: &str, texts: &[&str]) -> Option<Harms> {
+    if !matches!(name, "replace" | "replaceAll" | "sub" | "ReplaceAllString" | "gsub") {
+        return None;
+    }
+    let pattern = texts.iter().find(|text| text.contains('[') || text.starts_with('/'))?;
+    let everywhere = name != "replace" || pattern.rsplit('/').next()?.contains('g');
+    if !everywhere {
+        return None;
+    }
+    // `[^a-z0-9]`: nothing but what is listed stays.
+    if let Some((_, class)) = pattern.split_once("[^")
+        && let Some((kept, _)) = class.split_once(']')
+    {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_- \\.".contains(c);
+        let paths = if kept.contains('.') { harms(&["path", "file"]) } else { 0 };
+        return kept.chars().all(plain).then_some(ALL_HARMS & !paths);
+    }
+    let breaks = pattern.contains("\\n") || pattern.contains("\\r");
+    let mut clean = if breaks { harms(&["log", "header"]) } else { 0 };
+    if pattern.contains('<') {
+        clean |= harms(&["html"]);
+    }
+    (clean != 0).then_some(clean)
 }

@@ -6,7 +6,7 @@ use super::call::Given;
 use super::ir::{Expr, Function, Span};
 use super::machine::Machine;
 use super::tables::{ArgSelector, CallRule, CompiledTest};
-use super::value::{ALL_HARMS, Key, Taint, UNKNOWN_START, Value, harm};
+use super::value::{Key, Taint, UNKNOWN_START, Value, harm};
 
 /// Something that a rule speaks about.
 #[derive(Debug)]
@@ -49,6 +49,12 @@ impl Machine<'_> {
         value: &Value,
         span: Span,
     ) {
+        if key.taint.is_some() {
+            let text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
+            let args = vec![(None, key.clone())];
+            let given = Given { this: Value::default(), args, texts: vec![text] };
+            self.check_call("[]=", &given, span);
+        }
         let object = self.eval(object);
         let name = key.as_text().unwrap_or("[]").to_owned();
         let path = super::eval::joined_path(&object, &name);
@@ -113,6 +119,7 @@ impl Machine<'_> {
             return;
         }
         let confidence = rule.shape().confidence.unwrap_or(rule.rule.confidence);
+        let span = self.field_span(rule).unwrap_or(span);
         if rule.tainted.is_empty() {
             self.hit(number, span, confidence, None);
             return;
@@ -131,6 +138,16 @@ impl Machine<'_> {
             let confidence = confidence * taint.source.strength * taint.certainty;
             self.hit(number, span, confidence, Some(taint));
         }
+    }
+
+    /// Where the field stands that a rule speaks about: a struct literal can have many lines.
+    fn field_span(&self, rule: &CallRule) -> Option<Span> {
+        let named = rule.values.iter().find_map(|test| match &test.arg {
+            ArgSelector::Name(name) if test.test.present != Some(false) => Some(name.as_str()),
+            _ => None,
+        })?;
+        let field = self.field_spans.iter().find(|(name, _)| **name == *named);
+        field.map(|(_, span)| *span)
     }
 
     /// What else the function around a call does.
@@ -262,7 +279,7 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
 
 /// Whether it came from outside and was found to be harmless.
 fn is_checked(value: &Value) -> bool {
-    value.any_taint().is_some_and(|taint| taint.clean == ALL_HARMS)
+    value.any_taint().is_some_and(|taint| taint.is_harmless())
 }
 
 /// Whether a value is known as a whole.

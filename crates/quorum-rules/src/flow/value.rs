@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::ir::{Const, Function, Span};
+use super::ir::{Const, Expr, Function, Span};
 
 /// Kinds of harm, as bits: a sanitiser prevents some of them.
-pub(super) type Harms = u32;
+pub(super) type Harms = u64;
 
 /// Every harm at once.
-pub(super) const ALL_HARMS: Harms = u32::MAX;
+pub(super) const ALL_HARMS: Harms = u64::MAX;
 
 const HARMS: &[&str] = &[
     "sql",
@@ -39,13 +39,19 @@ const HARMS: &[&str] = &[
     "disclosure",
     "csv",
     "narrow",
+    "narrow16",
+    "narrow8",
+    "signed64",
+    "signed32",
+    "signed16",
+    "signed8",
     "address",
     "prompt",
 ];
 
 /// The bit of a harm; names that are not in the list share the last one.
 pub(super) fn harm(name: &str) -> Harms {
-    let at = HARMS.iter().position(|known| *known == name).unwrap_or(31);
+    let at = HARMS.iter().position(|known| *known == name).unwrap_or(63);
     1 << at
 }
 
@@ -55,6 +61,11 @@ pub(super) fn harms<S: AsRef<str>>(names: &[S]) -> Harms {
         "*" => ALL_HARMS,
         name => bits | harm(name),
     })
+}
+
+/// What a number can do whose size nobody checked: lose its upper bits, or become negative.
+pub(super) fn narrowing() -> Harms {
+    harms(&["narrow", "narrow16", "narrow8", "signed64", "signed32", "signed16", "signed8"])
 }
 
 /// What was done to a value that makes a difference later, as bits.
@@ -99,6 +110,8 @@ pub(super) struct Value {
     pub(super) function: Option<Rc<Closure>>,
     /// What was done to it.
     pub(super) marks: Marks,
+    /// The test whose outcome it is.
+    pub(super) test: Option<Rc<Expr>>,
 }
 
 /// A function with the variables around it.
@@ -173,7 +186,7 @@ impl Taint {
         let worth = (self.source.strength * self.certainty * 1000.0).clamp(0.0, 1000.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000")]
         let worth = worth as u64;
-        (32 - self.clean.count_ones(), worth)
+        (64 - self.clean.count_ones(), worth)
     }
 
     /// The more dangerous of two.
@@ -195,6 +208,11 @@ impl Taint {
         let before = self.last.clone();
         let last = Some(Rc::new(Step { span, note: Rc::from(note), before, length: length + 1 }));
         Rc::new(Self { last, source: Rc::clone(&self.source), ..**self })
+    }
+
+    /// Whether it can do nothing any more.
+    pub(super) fn is_harmless(&self) -> bool {
+        self.clean | narrowing() == ALL_HARMS
     }
 
     pub(super) fn cleaned(self: &Rc<Self>, harms: Harms) -> Rc<Self> {
@@ -270,8 +288,7 @@ impl Value {
             let last = path.rsplit('.').next().unwrap_or(path);
             last.len() > 1 && !last.contains(|c: char| c.is_lowercase() || c == '(')
         };
-        let harmless = |taint: &Rc<Taint>| taint.clean | harm("narrow") == ALL_HARMS;
-        self.taint.as_ref().is_none_or(harmless)
+        self.taint.as_ref().is_none_or(|taint| taint.is_harmless())
             && (self.is_spelt_out()
                 || self.path.as_deref().is_some_and(|path| path == NUMBER || shouted(path)))
     }
@@ -309,6 +326,10 @@ impl Value {
             },
             function: self.function.clone().or_else(|| other.function.clone()),
             marks: self.marks & other.marks,
+            test: match (&self.test, &other.test) {
+                (Some(a), Some(b)) if Rc::ptr_eq(a, b) => Some(Rc::clone(a)),
+                _ => None,
+            },
             constant,
             taint,
             items,

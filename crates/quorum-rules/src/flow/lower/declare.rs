@@ -208,6 +208,7 @@ impl Lowerer<'_> {
                     name: self.name(name),
                     ty: ty.clone(),
                     annotations: Vec::new(),
+                    default: None,
                     span: Self::span(name),
                 });
             }
@@ -246,11 +247,16 @@ impl Lowerer<'_> {
                 name: Rc::from("self"),
                 ty: None,
                 annotations: Vec::new(),
+                default: None,
                 span: Self::span(node),
             });
         }
         let annotations = self.annotations(node);
-        Some(Param { target, name: text, ty, annotations, span: Self::span(node) })
+        let default = node
+            .child_by_field_name("value")
+            .or_else(|| node.child_by_field_name("right"))
+            .map(|value| self.expr(value));
+        Some(Param { target, name: text, ty, annotations, default, span: Self::span(node) })
     }
 
     /// Annotations, attributes and decorators, as their text.

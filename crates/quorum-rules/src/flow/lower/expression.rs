@@ -57,6 +57,7 @@ impl Lowerer<'_> {
             | "predefined_type"
             | "base_expression"
             | "generic_name"
+            | "import"
             | "namespace_identifier" => ExprKind::Name(self.name(node)),
             "string"
             | "template_string"

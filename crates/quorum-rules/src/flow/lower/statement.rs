@@ -314,6 +314,9 @@ impl Lowerer<'_> {
                 .filter(|child| child.kind() == "switch_label")
                 .flat_map(children)
                 .collect(),
+            "case_clause" if self.lang == Lang::Python => {
+                children(case).into_iter().filter(|child| child.kind() == "case_pattern").collect()
+            }
             "case_clause" | "when" | "match_arm" | "in_clause" => fields(case, "pattern"),
             "switch_section" => children(case)
                 .into_iter()
