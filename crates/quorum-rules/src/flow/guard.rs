@@ -65,7 +65,7 @@ impl Machine<'_> {
             }
             ExprKind::Name(name) => {
                 // `ok := allowed(x); if ok { … }`
-                if let Some(test) = self.lookup(name).test {
+                if let Some(test) = self.take_test(name) {
                     self.assume(&test, holds);
                 }
             }
@@ -117,12 +117,19 @@ impl Machine<'_> {
         }
     }
 
+    /// The test that a variable holds the outcome of. It is taken away, as `ok = ok && f(x)` would
+    /// lead back to itself.
+    fn take_test(&mut self, name: &Rc<str>) -> Option<Rc<Expr>> {
+        self.scope.get(name)?.test.as_ref()?;
+        Rc::make_mut(&mut self.scope).get_mut(name)?.test.take()
+    }
+
     fn assume_equal(&mut self, left: &Expr, right: &Expr, equal: bool) {
         for (one, other) in [(left, right), (right, left)] {
             if self.lang == Lang::Go && matches!(other.kind, ExprKind::Const(Const::Null)) {
                 // `err := check(x); if err == nil { … }`
                 let test = match &one.kind {
-                    ExprKind::Name(name) => self.lookup(name).test,
+                    ExprKind::Name(name) => self.take_test(name),
                     ExprKind::Call(_) => Some(Rc::new(one.clone())),
                     _ => None,
                 };
