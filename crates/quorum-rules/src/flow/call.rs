@@ -11,7 +11,7 @@ use super::ir::{Call, Expr, ExprKind, Span};
 use super::machine::{Machine, origin};
 use super::names::{
     cleaned_by_pattern, cleans_by_name, converts, gives_no_text, looks_up, passes_by_name,
-    wraps_function,
+    returns_itself, wraps_function,
 };
 use super::sink::text_of;
 use super::value::{ALL_HARMS, Harms, NUMBER, Taint, Value, harms};
@@ -234,9 +234,11 @@ impl<'a> Machine<'a> {
                 let key = Some(super::value::Key::Text(Rc::clone(field)));
                 self.store(outer, key, value, object.span);
             }
-            // `b.append(x).append(y)`
+            // `b.append(x).append(y)`, but not `response.getWriter().write(x)`
             ExprKind::Call(call) => {
-                if let ExprKind::Field(inner, _) = &call.callee.kind {
+                if let ExprKind::Field(inner, name) = &call.callee.kind
+                    && returns_itself(name)
+                {
                     self.write_back(inner, value);
                 }
             }
@@ -300,7 +302,7 @@ impl<'a> Machine<'a> {
         }
         let plain = |(_, value): &(Option<Rc<str>>, Value)| value.is_plain();
         if !given.args.is_empty() && given.args.iter().all(plain) && converts(&lower) {
-            return Value::at(NUMBER);
+            return Value { taint: from_args, ..Value::at(NUMBER) };
         }
         let Some(taint) = from_args else { return Value::default() };
         // What stands in a file is not what its name says.

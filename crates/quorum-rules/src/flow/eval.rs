@@ -159,7 +159,7 @@ impl Machine<'_> {
     fn typed(&mut self, ty: &Rc<str>, inner: Option<&Expr>) -> Value {
         let mut value = inner.map(|inner| self.eval(inner)).unwrap_or_default();
         if is_number_type(ty) {
-            value.taint = None;
+            value.taint = value.taint.filter(|taint| taint.is_harmless());
             value.path = Some(Rc::from(super::value::NUMBER));
         } else if value.constant.is_none() && value.function.is_none() {
             let plain =

@@ -238,6 +238,10 @@ impl<'a> Machine<'a> {
 
     /// The full path of a type that is written in this file.
     pub(super) fn resolve_type(&self, ty: &Rc<str>) -> Rc<str> {
+        if &**ty == "Function" && self.lang != Lang::Java {
+            // Any function at all, not the constructor of that name.
+            return Rc::from("function");
+        }
         let (first, rest) = ty.split_once('.').map_or((&**ty, None), |(a, b)| (a, Some(b)));
         match (self.module.imports.get(first), rest) {
             (Some(path), Some(rest)) => Rc::from(format!("{path}.{rest}")),

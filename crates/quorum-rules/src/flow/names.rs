@@ -350,3 +350,12 @@ pub(super) fn cleaned_by_pattern(name: &str, texts: &[&str]) -> Option<Harms> {
     }
     (clean != 0).then_some(clean)
 }
+
+/// Methods that return the object that they belong to.
+pub(super) fn returns_itself(name: &str) -> bool {
+    matches!(
+        name,
+        "append" | "insert" | "add" | "put" | "push" | "concat" | "replace" | "reverse" | "Append"
+    ) || name.starts_with("with")
+        || name.starts_with("set")
+}

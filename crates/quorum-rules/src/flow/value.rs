@@ -45,6 +45,7 @@ const HARMS: &[&str] = &[
     "signed32",
     "signed16",
     "signed8",
+    "predictable",
     "address",
     "prompt",
 ];
@@ -212,7 +213,7 @@ impl Taint {
 
     /// Whether it can do nothing any more.
     pub(super) fn is_harmless(&self) -> bool {
-        self.clean | narrowing() == ALL_HARMS
+        self.clean | narrowing() | harm("predictable") == ALL_HARMS
     }
 
     pub(super) fn cleaned(self: &Rc<Self>, harms: Harms) -> Rc<Self> {
