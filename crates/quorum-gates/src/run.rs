@@ -148,6 +148,7 @@ impl<'a> Runner<'a> {
             let reason = format!("there is no folder `{}`", check.working_dir);
             return Ok(without_run(check, GateStatus::NotRun, Some(reason)));
         }
+        empty(&spec.tmp)?;
         let ran = sandbox::run(self.gates.helper, &spec, &self.variables)?;
         self.isolation = ran.isolation;
         let output = clean(&ran.output.text(), &self.prefixes);
@@ -234,6 +235,19 @@ fn read_plain(path: &Path) -> Option<String> {
         return None;
     }
     String::from_utf8(fs::read(path).ok()?).ok()
+}
+
+/// Empties a folder. Places are made below `/tmp` before a check is locked in: a link that the check
+/// before it left there would lead them astray.
+fn empty(folder: &Path) -> Result<(), GateError> {
+    let aside = folder.with_extension("old");
+    // What cannot be removed, because a check took the rights to it away, can be put aside.
+    let gone = fs::remove_dir_all(folder).or_else(|_| {
+        drop(fs::remove_dir_all(&aside));
+        fs::rename(folder, &aside)
+    });
+    let emptied = gone.and_then(|()| fs::create_dir_all(folder));
+    emptied.map_err(|source| GateError::Io { path: folder.to_owned(), source })
 }
 
 /// Makes the folders of a run below `folder`.

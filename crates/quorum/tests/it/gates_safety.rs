@@ -224,17 +224,31 @@ pub(crate) fn alive(mark: &str) -> usize {
     lines.filter(|line| line.starts_with(wanted.as_bytes())).count()
 }
 
-/// A flood of processes that all want to run is counted and ended, and the watch over it gets its turn.
-/// It stops by itself: 300 processes, and no more than 20 seconds.
 #[test]
-fn a_flood_of_processes_is_ended_in_time() {
+fn a_link_that_a_check_leaves_behind_leads_the_next_one_nowhere() {
+    let victim = Victim::new();
     let sandbox = Sandbox::new();
-    let flood = "i=0; while [ $i -lt 300 ]; do (timeout 20 sh -c 'while :; do :; done' &); \
-                 i=$((i+1)); done; sleep 20";
-    let limits = "limits = { processes = 200 }";
-    let results = gates_of(&sandbox, &[flood], limits);
+    // The scratch folders are below /tmp, where a check may move them about.
+    let link = format!(
+        "for d in /tmp/*; do mv \"$d\" \"$d.old\" && ln -s {} \"$d\"; done; true",
+        victim.path().display()
+    );
+    let results = gates_of(&sandbox, &[&link, "true"], "");
+    assert_eq!(results[1]["status"], "passed", "{results:#?}");
+    victim.assert_untouched("a link");
+}
+
+#[test]
+fn more_processes_than_are_allowed_are_counted_and_ended() {
+    let sandbox = Sandbox::new();
+    let mark = format!("420.{}", std::process::id());
+    // They only sleep: what matters is how many there are.
+    let flood =
+        format!("i=0; while [ $i -lt 300 ]; do sleep {mark} & i=$((i+1)); done; sleep {mark}");
+    let results = gates_of(&sandbox, &[&flood], "limits = { processes = 200 }");
     let reason = results[0]["reason"].as_str().unwrap_or_default();
     assert!(reason.contains("processes and threads, of 200"), "{results:#?}");
+    assert_eq!(alive(&mark), 0, "something survived");
 }
 
 #[test]

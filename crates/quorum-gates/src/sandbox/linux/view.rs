@@ -38,12 +38,16 @@ pub(super) fn build(spec: &Spec) -> io::Result<()> {
     let plain = MountFlags::NOSUID | MountFlags::NODEV;
     rustix::mount::mount("tmpfs", root, "tmpfs", plain, c"mode=0755,size=16m")?;
     let tmp = Path::new("/tmp");
-    for path in &spec.readable {
-        show(root, path)?;
+    // First of all, because what is readable may be below it.
+    bind(&spec.tmp, &inside(root, tmp))?;
+    for (index, path) in spec.readable.iter().enumerate() {
+        // With a folder above it, it is shown already.
+        if !spec.readable[..index].iter().any(|above| path.starts_with(above)) {
+            show(root, path)?;
+        }
     }
     devices(root)?;
     processes(root)?;
-    bind(&spec.tmp, &inside(root, tmp))?;
     // `TMPDIR` names it by its own path, which is the same folder with and without a view.
     bind(&spec.tmp, &inside(root, &spec.tmp))?;
     for path in &spec.writable {
@@ -72,10 +76,6 @@ fn inside(root: &Path, path: &Path) -> PathBuf {
 fn show(root: &Path, path: &Path) -> io::Result<()> {
     let Ok(metadata) = path.symlink_metadata() else { return Ok(()) };
     let target = inside(root, path);
-    // A folder above it is shown already, and it with it.
-    if target.symlink_metadata().is_ok() {
-        return Ok(());
-    }
     if metadata.is_symlink() {
         if let Some(parent) = target.parent() {
             fs::create_dir_all(parent)?;
