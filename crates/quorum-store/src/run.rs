@@ -21,7 +21,8 @@ use crate::folder::{Folder, refuse_link};
 use crate::journal::{self, Event, Journal};
 use crate::layout::Layout;
 use crate::state::RunState;
-use crate::{page, verdicts, whole};
+use crate::whole::{self, Hold};
+use crate::{page, verdicts};
 
 /// The shortest part of a fingerprint that is taken for one.
 const FINGERPRINT: usize = 6;
@@ -171,7 +172,8 @@ impl Run {
         self.journal.append(&Event::AgentFinished(Box::new(outcome.clone())))?;
         let veto = self.plan.agents.iter().any(|agent| agent.name == outcome.agent && agent.veto);
         let verdict = verdicts::expected(&outcome, veto);
-        self.write_files(&outcome, verdict, &page::draft_ids(&outcome))?;
+        // The journal has it, and `finish` writes it again.
+        self.write_files(&outcome, verdict, &page::draft_ids(&outcome), Hold::Whole)?;
         Ok(outcome)
     }
 
@@ -187,10 +189,14 @@ impl Run {
         for outcome in outcomes {
             let decided = result.execution.agents.iter().find(|agent| agent.name == outcome.agent);
             let verdict = decided.map_or(AgentVerdict::Error, |agent| agent.verdict);
-            self.write_files(outcome, verdict, &page::ids(outcome, result))?;
+            self.write_files(outcome, verdict, &page::ids(outcome, result), Hold::Bytes)?;
         }
-        whole::write_json(&self.layout.findings(), &result.findings)?;
-        whole::write_json(&self.layout.coverage(), &result.coverage)?;
+        for folder in [self.layout.agents(), self.layout.verdicts()] {
+            whole::sync_folder(&folder).map_err(StoreError::io("writing", &folder))?;
+        }
+        // The name of the last one makes sure of all names beside it.
+        whole::write_json_as(&self.layout.findings(), &result.findings, Hold::Bytes)?;
+        whole::write_json_as(&self.layout.coverage(), &result.coverage, Hold::Bytes)?;
         whole::write_json(&self.layout.result(), result)
     }
 
@@ -199,12 +205,13 @@ impl Run {
         outcome: &AgentOutcome,
         verdict: AgentVerdict,
         ids: &[String],
+        hold: Hold,
     ) -> Result<(), StoreError> {
         let detail = self.layout.agent(&outcome.agent);
-        whole::write(&detail, page::render(outcome, ids).as_bytes())?;
+        whole::write_as(&detail, page::render(outcome, ids).as_bytes(), hold)?;
         let detail = self.relative(&detail);
         let file = verdicts::file(outcome, verdict, detail, self.clock.now().to_string());
-        whole::write_json(&self.layout.verdict(&outcome.agent), &file)
+        whole::write_json_as(&self.layout.verdict(&outcome.agent), &file, hold)
     }
 
     /// Writes another file of the run, such as a report, whole.

@@ -11,27 +11,54 @@ use crate::error::StoreError;
 /// What the names of unfinished files begin with.
 const ASIDE: &str = ".partial-";
 
+/// What must hold of a file once it has its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// It is whole; the journal can make it again after a loss of power.
+    Whole,
+    /// Its bytes are on the disk; who writes several names to a folder makes sure of those once.
+    Bytes,
+    /// Its bytes and its name are on the disk.
+    Name,
+}
+
 /// Writes `bytes` aside, makes sure that they are on the disk, and gives them their name.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    put(folder, path, bytes).map_err(StoreError::io("writing", path))
+    write_as(path, bytes, Hold::Name)
+}
+
+/// Writes `bytes` aside and gives them their name.
+pub(crate) fn write_as(path: &Path, bytes: &[u8], hold: Hold) -> Result<(), StoreError> {
+    put(path, bytes, hold).map_err(StoreError::io("writing", path))
 }
 
 /// Writes `value` as JSON, whole.
 pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), StoreError> {
+    write_json_as(path, value, Hold::Name)
+}
+
+/// Writes `value` as JSON.
+pub(crate) fn write_json_as(
+    path: &Path,
+    value: &impl Serialize,
+    hold: Hold,
+) -> Result<(), StoreError> {
     let mut bytes =
         serde_json::to_vec_pretty(value).map_err(|cause| StoreError::malformed(path, &cause))?;
     bytes.push(b'\n');
-    write(path, &bytes)
+    write_as(path, &bytes, hold)
 }
 
-fn put(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn put(path: &Path, bytes: &[u8], hold: Hold) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
     // The file is removed when it is dropped before it has its name.
     let mut aside = tempfile::Builder::new().prefix(ASIDE).tempfile_in(folder)?;
     aside.write_all(bytes)?;
-    aside.as_file().sync_all()?;
+    if hold != Hold::Whole {
+        aside.as_file().sync_all()?;
+    }
     aside.persist(path).map_err(|failed| failed.error)?;
-    sync_folder(folder)
+    if hold == Hold::Name { sync_folder(folder) } else { Ok(()) }
 }
 
 /// Makes sure that the names in `folder` are on the disk.
