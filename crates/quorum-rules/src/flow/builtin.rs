@@ -229,6 +229,11 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
             }
             Some(Effect { result: None, receiver: Some(receiver) })
         }
+        "load" if first.is_some_and(|first| first.any_taint().is_some()) => {
+            // Settings that are read from somewhere.
+            receiver.taint = first.and_then(Value::any_taint);
+            Some(Effect { result: None, receiver: Some(receiver) })
+        }
         "clear" | "Clear" => {
             receiver.items = Some(Rc::new(Items { list: true, ..Items::default() }));
             receiver.taint = None;

@@ -11,7 +11,7 @@ use super::ir::{Call, Expr, ExprKind, Span};
 use super::machine::{Machine, origin};
 use super::names::{
     cleaned_by_pattern, cleans_by_name, converts, gives_no_text, looks_up, passes_by_name,
-    wraps_function,
+    returns_itself, wraps_function,
 };
 use super::sink::text_of;
 use super::value::{ALL_HARMS, Harms, NUMBER, Taint, Value, harms};
@@ -176,6 +176,11 @@ impl<'a> Machine<'a> {
         self.wanted = outer;
         let text = self.text;
         let texts = call.args.iter().map(|arg| text_of(text, &arg.value)).collect();
+        let named = |arg: &super::ir::Arg| Some((arg.name.clone()?, arg.value.span));
+        self.field_spans = match self.lang {
+            Lang::Go => call.args.iter().filter_map(named).collect(),
+            _ => Vec::new(),
+        };
         Given { this, args, texts }
     }
 
@@ -195,7 +200,9 @@ impl<'a> Machine<'a> {
             return;
         }
         for &to in &fill.to {
-            if let Some(arg) = call.args.get(to) {
+            let leaves = |path: &Rc<str>| path.ends_with("ResponseWriter");
+            let sent = given.args.get(to).is_some_and(|(_, v)| v.path.as_ref().is_some_and(leaves));
+            if !sent && let Some(arg) = call.args.get(to) {
                 self.write_taint(&arg.value, taint.clone());
             }
         }
@@ -228,9 +235,11 @@ impl<'a> Machine<'a> {
                 let key = Some(super::value::Key::Text(Rc::clone(field)));
                 self.store(outer, key, value, object.span);
             }
-            // `b.append(x).append(y)`
+            // `b.append(x).append(y)`, but not `response.getWriter().write(x)`
             ExprKind::Call(call) => {
-                if let ExprKind::Field(inner, _) = &call.callee.kind {
+                if let ExprKind::Field(inner, name) = &call.callee.kind
+                    && returns_itself(name)
+                {
                     self.write_back(inner, value);
                 }
             }
@@ -296,12 +305,8 @@ impl<'a> Machine<'a> {
             return text;
         }
         let plain = |(_, value): &(Option<Rc<str>>, Value)| value.is_plain();
-        if from_args.is_none()
-            && !given.args.is_empty()
-            && given.args.iter().all(plain)
-            && converts(&lower)
-        {
-            return Value::at(NUMBER);
+        if !given.args.is_empty() && given.args.iter().all(plain) && converts(&lower) {
+            return Value { taint: from_args, ..Value::at(NUMBER) };
         }
         let Some(taint) = from_args else { return Value::default() };
         // What stands in a file is not what its name says.
@@ -370,26 +375,19 @@ fn verbs(format: &str) -> Vec<char> {
     verbs
 }
 
-/// The harms that cannot be done after a replacement.
+/// The harms that cannot be done after a replacement, or after a path is cleaned from its root.
 fn removed(name: &str, given: &Given<'_>) -> Option<Harms> {
+    if name == "clean" {
+        // Above the root there is nothing.
+        let (_, first) = given.args.first()?;
+        let rooted = first.prefix.as_deref().is_some_and(|prefix| prefix.starts_with('/'));
+        return rooted.then(|| harms(&["path", "file"]));
+    }
     if !name.contains("replace") || name == "replacefirst" {
         return None;
     }
     let texts: Vec<&str> = given.args.iter().filter_map(|(_, value)| value.as_text()).collect();
     let [what, ..] = texts.as_slice() else { return None };
-    let kept = what.strip_prefix("[^").and_then(|rest| rest.split_once(']'));
-    if let Some((kept, "" | "+")) = kept {
-        // Nothing is left but what an expression lists.
-        let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '\\' | ' ');
-        let dots = |c: char| word(c) || matches!(c, '.' | '@' | ',');
-        return if kept.chars().all(word) {
-            Some(ALL_HARMS)
-        } else if kept.chars().all(dots) {
-            Some(ALL_HARMS & !harms(&["path", "file", "ssrf", "redirect"]))
-        } else {
-            None
-        };
-    }
     match *what {
         ".." | "../" | "..\\" if name != "replace" || texts.get(1) == Some(&"") => {
             Some(harms(&["path", "file"]))
@@ -397,7 +395,6 @@ fn removed(name: &str, given: &Given<'_>) -> Option<Harms> {
         text if text.contains(['\n', '\r']) || text.contains("\\n") || text.contains("\\r") => {
             Some(harms(&["log", "header"]))
         }
-        "<" => Some(harms(&["html"])),
         _ => None,
     }
 }

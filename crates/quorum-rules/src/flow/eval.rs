@@ -3,9 +3,11 @@
 use std::rc::Rc;
 
 use super::exec::{element, truth};
+use super::guard::is_test;
 use super::ir::{Const, Expr, ExprKind, Op, Span, Stmt};
 use super::machine::Machine;
-use super::value::{Closure, Items, Key, Taint, Value, join_scopes};
+use super::names::is_number_type;
+use super::value::{Closure, Items, Key, Taint, UNKNOWN_START, Value, join_scopes};
 
 /// Text that is longer is not kept as a constant.
 const LONG: usize = 4096;
@@ -52,10 +54,13 @@ impl Machine<'_> {
                     },
                     _ => None,
                 };
-                let value = self.eval(value);
+                let mut known = self.eval(value);
+                if is_test(value) {
+                    known.test = Some(Rc::new((**value).clone()));
+                }
                 self.wanted = outer;
-                self.assign(target, value.clone(), expr.span);
-                value
+                self.assign(target, known.clone(), expr.span);
+                known
             }
             ExprKind::List(parts) => {
                 let mut items = Items { list: true, ..Items::default() };
@@ -153,48 +158,15 @@ impl Machine<'_> {
 
     fn typed(&mut self, ty: &Rc<str>, inner: Option<&Expr>) -> Value {
         let mut value = inner.map(|inner| self.eval(inner)).unwrap_or_default();
-        let numeric = matches!(
-            &**ty,
-            "int"
-                | "long"
-                | "short"
-                | "byte"
-                | "float"
-                | "double"
-                | "boolean"
-                | "bool"
-                | "Integer"
-                | "Long"
-                | "Boolean"
-                | "Double"
-                | "Float"
-                | "int64"
-                | "int32"
-                | "uint"
-                | "uint32"
-                | "uint64"
-                | "number"
-                | "i32"
-                | "i64"
-                | "u32"
-                | "u64"
-                | "usize"
-                | "f64"
-                | "integer"
-                | "UUID"
-                | "Guid"
-                | "decimal"
-                | "DateTime"
-        );
-        if numeric {
-            value.taint = None;
+        if is_number_type(ty) {
+            value.taint = value.taint.filter(|taint| taint.is_harmless());
             value.path = Some(Rc::from(super::value::NUMBER));
         } else if value.constant.is_none() && value.function.is_none() {
             let plain =
                 matches!(&**ty, "String" | "string" | "str" | "Object" | "object" | "unknown");
             // What a call is known to return says more than what the variable is declared as.
-            let exact = |path: &Rc<str>| self.tables.models.returned_types.contains(&**path);
-            if (!plain && !value.path.as_ref().is_some_and(exact)) || value.path.is_none() {
+            let exact = value.path.as_ref().is_some_and(|path| self.is_exact(path));
+            if (!plain && !exact) || value.path.is_none() {
                 value.path = Some(self.resolve_type(ty));
             }
         }
@@ -397,6 +369,7 @@ pub(super) fn joined_path(object: &Value, name: &str) -> Rc<str> {
 pub(super) fn joined(parts: &[Value]) -> Value {
     let mut text = String::new();
     let mut known = true;
+    let mut whole = true;
     let mut taint = None;
     for part in parts {
         taint = Taint::worse(Option::as_ref(&taint), part.any_taint().as_ref());
@@ -404,14 +377,20 @@ pub(super) fn joined(parts: &[Value]) -> Value {
             Some(printed) if known && text.len() + printed.len() < LONG => text.push_str(&printed),
             None if known && part.is_plain() => text.push('0'),
             _ => {
+                // A part that nobody outside chose fixes what stands before the next one.
+                let ours = known && text.is_empty() && part.any_taint().is_none();
                 if known && let Some(prefix) = &part.prefix {
                     text.push_str(prefix);
+                } else if ours {
+                    text.push(UNKNOWN_START);
+                    whole = false;
+                    continue;
                 }
                 known = false;
             }
         }
     }
-    if known {
+    if known && whole {
         return Value { taint, ..Value::text(&text) };
     }
     let prefix = if text.is_empty() { None } else { Some(Rc::from(text)) };

@@ -362,7 +362,10 @@ impl Machine<'_> {
             Some(known) => known.clone(),
             // Of several results the first is the value; the others are errors and flags.
             None if position == 0 => Value { items: None, ..value.clone() },
-            None if self.lang == quorum_syntax::Lang::Go => Value::default(),
+            None if self.lang == quorum_syntax::Lang::Go => {
+                let path = value.path.as_ref().map(|path| Rc::from(format!("{path}[{position}]")));
+                Value { path, ..Value::default() }
+            }
             None => Value { taint: value.taint.clone(), ..Value::default() },
         }
     }

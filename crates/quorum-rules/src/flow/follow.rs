@@ -30,7 +30,9 @@ impl Machine<'_> {
         if let Some(closure) = &callee.function {
             let closure = Rc::clone(closure);
             let values = self.by_name(&closure.function, given, 0).unwrap_or(values);
-            return Some(self.enter(&closure, &values));
+            let result = self.enter(&closure, &values);
+            self.take_back(call, given, 0);
+            return Some(result);
         }
         if call.new || (self.lang == Lang::Python && given.this.path.is_none()) {
             let made = self.construct(name, given, values.clone());
@@ -74,7 +76,28 @@ impl Machine<'_> {
             // What a setter stores, a getter finds.
             self.write_back(object, left);
         }
+        self.take_back(call, given, skip);
         Some(result)
+    }
+
+    /// What a function puts into the containers that it is given stays in them.
+    fn take_back(&mut self, call: &Call, given: &Given<'_>, skip: usize) {
+        let left = std::mem::take(&mut self.left_args);
+        for ((arg, (_, before)), after) in
+            call.args.iter().zip(&given.args).zip(left.into_iter().skip(skip))
+        {
+            let holds = after.items.is_some()
+                || after.path.as_deref().is_some_and(|path| {
+                    ["Builder", "Buffer", "List", "Map", "Set"]
+                        .iter()
+                        .any(|kind| path.contains(kind))
+                });
+            let filled = holds && before.any_taint().is_none() && after.any_taint().is_some();
+            if filled || after.marks & !before.marks != 0 {
+                let path = before.path.clone().or_else(|| after.path.clone());
+                self.write_back(&arg.value, Value { path, ..after });
+            }
+        }
     }
 
     /// Arguments that are given by name, in the order of the parameters after the first `skip`.

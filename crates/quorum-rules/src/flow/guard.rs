@@ -2,16 +2,18 @@
 
 use std::rc::Rc;
 
+use quorum_syntax::Lang;
+
 use super::ir::{Call, Const, Expr, ExprKind, Op};
 use super::machine::Machine;
-use super::value::{ALL_HARMS, Harms, Value, harm, harms};
+use super::value::{ALL_HARMS, Harms, Value, harms, narrowing};
 
 impl Machine<'_> {
     /// Takes a condition for true or false.
     pub(super) fn assume(&mut self, condition: &Expr, holds: bool) {
         match &condition.kind {
             ExprKind::Not(inner) => self.assume(inner, !holds),
-            ExprKind::Pass(inner) => self.assume(inner, holds),
+            ExprKind::Pass(inner) | ExprKind::Typed(_, Some(inner)) => self.assume(inner, holds),
             ExprKind::Binary(Op::And, left, right) if holds => {
                 self.assume(left, true);
                 self.assume(right, true);
@@ -27,7 +29,7 @@ impl Machine<'_> {
                 // Whoever compares a number with a bound knows how large it can be.
                 for side in [left, right] {
                     if is_place(side) {
-                        self.clean_name(side, harm("narrow"));
+                        self.clean_name(side, narrowing());
                     }
                 }
                 // `x.indexOf("..") >= 0`
@@ -61,6 +63,12 @@ impl Machine<'_> {
                     self.clean_name(key, ALL_HARMS);
                 }
             }
+            ExprKind::Name(name) => {
+                // `ok := allowed(x); if ok { … }`
+                if let Some(test) = self.take_test(name) {
+                    self.assume(&test, holds);
+                }
+            }
             // `if not urlparse(x).netloc`
             _ if !holds => self.clean_host_of(condition),
             _ => {}
@@ -87,6 +95,9 @@ impl Machine<'_> {
                     | "domain"
                     | "authority"
                     | "getHost"
+                    | "Host"
+                    | "Hostname"
+                    | "getAuthority"
                     | "is_absolute"
             )
         {
@@ -106,8 +117,29 @@ impl Machine<'_> {
         }
     }
 
+    /// The test that a variable holds the outcome of. It is taken away, as `ok = ok && f(x)` would
+    /// lead back to itself.
+    fn take_test(&mut self, name: &Rc<str>) -> Option<Rc<Expr>> {
+        self.scope.get(name)?.test.as_ref()?;
+        Rc::make_mut(&mut self.scope).get_mut(name)?.test.take()
+    }
+
     fn assume_equal(&mut self, left: &Expr, right: &Expr, equal: bool) {
         for (one, other) in [(left, right), (right, left)] {
+            if self.lang == Lang::Go && matches!(other.kind, ExprKind::Const(Const::Null)) {
+                // `err := check(x); if err == nil { … }`
+                let test = match &one.kind {
+                    ExprKind::Name(name) => self.take_test(name),
+                    ExprKind::Call(_) => Some(Rc::new(one.clone())),
+                    _ => None,
+                };
+                if let Some(ExprKind::Call(call)) = test.as_deref().map(|test| &test.kind)
+                    && callee_name(call).is_some_and(|name| promises(&name))
+                {
+                    self.assume_call(call, equal);
+                    return;
+                }
+            }
             if let ExprKind::Call(call) = &one.kind {
                 if let ExprKind::Const(Const::Bool(yes)) = &other.kind {
                     self.assume_call(call, *yes == equal);
@@ -152,7 +184,6 @@ impl Machine<'_> {
         }
     }
 
-    #[expect(clippy::too_many_lines, reason = "one list of what tests are called")]
     fn assume_call(&mut self, call: &Call, holds: bool) {
         let Some(name) = callee_name(call) else { return };
         let lower = name.to_ascii_lowercase();
@@ -221,41 +252,7 @@ impl Machine<'_> {
             }
             return;
         }
-        let tests = [
-            "valid",
-            "allowed",
-            "safe",
-            "whitelist",
-            "allowlist",
-            "permitted",
-            "trusted",
-            "sanitiz",
-            "matches",
-            "ismatch",
-            "fullmatch",
-            "islocal",
-            "issubset",
-            "authorized",
-            "check",
-            "verify",
-            "match",
-            "isdigit",
-            "isalnum",
-            "isnumeric",
-            "isnan",
-            "isinteger",
-            "is_numeric",
-            "ctype",
-            "isalpha",
-            "equals",
-            "has_allowed",
-            "islocalurl",
-            "url_has_allowed_host_and_scheme",
-            "is_safe",
-        ];
-        let tested =
-            tests.iter().any(|word| lower.contains(word)) || lower == "test" || lower == "exec";
-        if tested && holds {
+        if tests(&lower) && holds {
             if lower == "equals" || lower == "equalsignorecase" {
                 let constant = first_text.is_some()
                     || matches!(receiver.map(|r| &r.kind), Some(ExprKind::Const(_)));
@@ -355,5 +352,70 @@ fn callee_name(call: &Call) -> Option<Rc<str>> {
     match &call.callee.kind {
         ExprKind::Name(name) | ExprKind::Field(_, name) => Some(Rc::clone(name)),
         _ => None,
+    }
+}
+
+/// Whether a name, in small letters, is one of a test whose outcome says that a value is harmless.
+fn tests(name: &str) -> bool {
+    [
+        "valid",
+        "allowed",
+        "safe",
+        "whitelist",
+        "allowlist",
+        "permitted",
+        "trusted",
+        "sanitiz",
+        "matches",
+        "ismatch",
+        "fullmatch",
+        "islocal",
+        "issubset",
+        "authorized",
+        "check",
+        "verify",
+        "match",
+        "isdigit",
+        "isalnum",
+        "isnumeric",
+        "isnan",
+        "isinteger",
+        "is_numeric",
+        "ctype",
+        "isalpha",
+        "equals",
+        "has_allowed",
+        "islocalurl",
+        "url_has_allowed_host_and_scheme",
+        "is_safe",
+    ]
+    .iter()
+    .any(|word| name.contains(word))
+        || matches!(name, "test" | "exec")
+}
+
+/// Whether a function that returns an error returns none only when it finds nothing wrong.
+fn promises(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["valid", "check", "verify", "ensure", "safe", "allow", "sanitiz", "assert"]
+        .iter()
+        .any(|word| name.contains(word))
+}
+
+/// Whether the outcome of an expression says something about the values in it.
+pub(super) fn is_test(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Pass(inner) | ExprKind::Not(inner) | ExprKind::Typed(_, Some(inner)) => {
+            is_test(inner)
+        }
+        ExprKind::Binary(Op::And | Op::Or, left, right) => is_test(left) || is_test(right),
+        ExprKind::Call(call) => callee_name(call).is_some_and(|name| {
+            let name = name.to_ascii_lowercase();
+            tests(&name)
+                || ["startswith", "hasprefix", "contains", "includes", "ensure"]
+                    .iter()
+                    .any(|word| name.contains(word))
+        }),
+        _ => false,
     }
 }

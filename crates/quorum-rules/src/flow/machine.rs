@@ -39,11 +39,16 @@ pub(super) struct Machine<'a> {
     pub(super) marks: Marks,
     /// The object of the method that was run last, as the method left it.
     pub(super) left: Option<Value>,
+    /// Its parameters, as it left them.
+    pub(super) left_args: Vec<Value>,
+    /// Where the fields of the struct that is being made stand.
+    pub(super) field_spans: Vec<(Rc<str>, Span)>,
     fields: HashMap<Rc<str>, Value>,
     fuel: u32,
     pub(super) hits: Vec<Hit>,
-    /// What functions return when nothing is known about their arguments.
-    plain: HashMap<usize, Value>,
+    /// What functions return when nothing is known about their arguments, and what they leave in
+    /// them.
+    plain: HashMap<usize, (Value, Vec<Value>)>,
 }
 
 impl<'a> Machine<'a> {
@@ -78,6 +83,8 @@ impl<'a> Machine<'a> {
             loops: 0,
             marks: 0,
             left: None,
+            left_args: Vec::new(),
+            field_spans: Vec::new(),
             fields: HashMap::new(),
             fuel: FUEL,
             hits: Vec::new(),
@@ -193,12 +200,7 @@ impl<'a> Machine<'a> {
         param: &Param,
     ) -> Value {
         let path = match &param.ty {
-            Some(ty)
-                if matches!(&**ty, "int" | "float" | "bool" | "number" | "boolean" | "bigint")
-                    && matches!(self.lang, Lang::Python | Lang::TypeScript | Lang::Tsx) =>
-            {
-                Rc::from(NUMBER)
-            }
+            Some(ty) if self.is_number(ty) => Rc::from(NUMBER),
             Some(ty) if !matches!(&**ty, "char" | "int" | "wchar_t" | "unsigned") => {
                 self.resolve_type(ty)
             }
@@ -224,6 +226,16 @@ impl<'a> Machine<'a> {
         value
     }
 
+    /// Whether values of a type are numbers or flags.
+    fn is_number(&self, ty: &str) -> bool {
+        !matches!(self.lang, Lang::C | Lang::Cpp) && super::names::is_number_type(ty)
+    }
+
+    /// Whether a path is what a call is known to return: that says more than a declared type.
+    pub(super) fn is_exact(&self, path: &str) -> bool {
+        self.tables.models.returned_types.contains(path)
+    }
+
     /// The full path of a type that is written in this file.
     pub(super) fn resolve_type(&self, ty: &Rc<str>) -> Rc<str> {
         if &**ty == "Function" && self.lang != Lang::Java {
@@ -242,6 +254,7 @@ impl<'a> Machine<'a> {
     pub(super) fn enter(&mut self, closure: &Closure, args: &[Value]) -> Value {
         let function = &closure.function;
         self.left = None;
+        self.left_args.clear();
         let known = self.stack.iter().filter(|running| running.id == function.id).count();
         if self.stack.len() >= CALLS || known > 0 || !self.tick() {
             let taint = args.iter().fold(None, |worst, arg| {
@@ -256,8 +269,10 @@ impl<'a> Machine<'a> {
                     && arg.items.is_none()
                     && arg.function.is_none()
                     && arg.any_taint().is_none()
+                    && arg.marks == 0
             });
-        if dull && let Some(known) = self.plain.get(&function.id) {
+        if dull && let Some((known, left)) = self.plain.get(&function.id) {
+            self.left_args.clone_from(left);
             return known.clone();
         }
         let outer = std::mem::replace(&mut self.scope, Rc::clone(&closure.scope));
@@ -270,11 +285,14 @@ impl<'a> Machine<'a> {
                 (None, None) => Value::at(&param.name),
             };
             if value.path.is_none() || param.ty.is_some() {
-                let named = param
-                    .ty
-                    .as_ref()
-                    .map_or_else(|| Rc::clone(&param.name), |ty| self.resolve_type(ty));
-                value.path = Some(named);
+                value.path = Some(match &param.ty {
+                    Some(ty) if self.is_number(ty) && value.taint.is_none() => Rc::from(NUMBER),
+                    Some(_) if value.path.as_ref().is_some_and(|path| self.is_exact(path)) => {
+                        value.path.take().unwrap_or_default()
+                    }
+                    Some(ty) => self.resolve_type(ty),
+                    None => Rc::clone(&param.name),
+                });
             }
             if let Some(taint) = &value.taint {
                 let note = format!("passed to `{}` as `{}`", function.name, param.name);
@@ -291,12 +309,14 @@ impl<'a> Machine<'a> {
         self.exec_block(&function.body);
         self.stack.pop();
         self.left = closure.this.as_ref().and_then(|_| self.scope.get(self.own_name()).cloned());
+        let left = function.params.iter().map(|param| self.scope.get(&param.name).cloned());
+        self.left_args = left.map(Option::unwrap_or_default).collect();
         self.scope = outer;
         self.wanted = wanted;
         let all = std::mem::replace(&mut self.returned, returned);
         let value = all.into_iter().reduce(|a, b| a.join(&b)).unwrap_or_default();
         if dull {
-            self.plain.insert(function.id, value.clone());
+            self.plain.insert(function.id, (value.clone(), self.left_args.clone()));
         }
         value
     }

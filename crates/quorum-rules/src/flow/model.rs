@@ -7,7 +7,7 @@ use regex::Regex;
 use serde::Deserialize;
 
 use super::path::PathTable;
-use super::value::{Harms, Marks, harm, harms, mark};
+use super::value::{Harms, Marks, harms, mark};
 
 /// One file of `models/`.
 #[derive(Debug, Deserialize)]
@@ -270,9 +270,9 @@ impl MarkEntry {
 }
 
 /// What a source cannot do: all but what is named. Where nothing is, it can do everything except
-/// tell a stranger what the stranger did not know.
+/// tell a stranger what the stranger did not know, or be guessed.
 fn all_but(named: &[String]) -> Harms {
-    if named.is_empty() { harm("disclosure") } else { !harms(named) }
+    if named.is_empty() { harms(&["disclosure", "predictable"]) } else { !harms(named) }
 }
 
 impl ParamModel {

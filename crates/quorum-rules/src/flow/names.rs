@@ -303,6 +303,54 @@ pub(super) fn maps(name: &str) -> bool {
     matches!(name, "map" | "flatMap" | "then" | "mapNotNull" | "Select" | "collect" | "map!")
 }
 
+/// Types whose values are numbers or flags, or as good as them.
+pub(super) fn is_number_type(ty: &str) -> bool {
+    matches!(
+        ty,
+        "int"
+            | "long"
+            | "short"
+            | "byte"
+            | "float"
+            | "double"
+            | "boolean"
+            | "bool"
+            | "Integer"
+            | "Long"
+            | "Boolean"
+            | "Double"
+            | "Float"
+            | "int64"
+            | "int32"
+            | "uint"
+            | "uint32"
+            | "uint64"
+            | "number"
+            | "i32"
+            | "i64"
+            | "u32"
+            | "u64"
+            | "usize"
+            | "f64"
+            | "integer"
+            | "UUID"
+            | "Guid"
+            | "decimal"
+            | "DateTime"
+            | "int8"
+            | "int16"
+            | "uint8"
+            | "uint16"
+            | "float32"
+            | "float64"
+            | "Short"
+            | "Byte"
+            | "BigInteger"
+            | "BigDecimal"
+            | "bigint"
+    )
+}
+
 /// What a replacement by a pattern makes harmless, from the spelling of its arguments.
 pub(super) fn cleaned_by_pattern(name: &str, texts: &[&str]) -> Option<Harms> {
     if !matches!(name, "replace" | "replaceAll" | "sub" | "ReplaceAllString" | "gsub") {
@@ -327,4 +375,13 @@ pub(super) fn cleaned_by_pattern(name: &str, texts: &[&str]) -> Option<Harms> {
         clean |= harms(&["html"]);
     }
     (clean != 0).then_some(clean)
+}
+
+/// Methods that return the object that they belong to.
+pub(super) fn returns_itself(name: &str) -> bool {
+    matches!(
+        name,
+        "append" | "insert" | "add" | "put" | "push" | "concat" | "replace" | "reverse" | "Append"
+    ) || name.starts_with("with")
+        || name.starts_with("set")
 }

@@ -6,7 +6,7 @@ use super::call::Given;
 use super::ir::{Expr, Function, Span};
 use super::machine::Machine;
 use super::tables::{ArgSelector, CallRule, CompiledTest};
-use super::value::{Key, Taint, Value, harm};
+use super::value::{Key, Taint, UNKNOWN_START, Value, harm};
 
 /// Something that a rule speaks about.
 #[derive(Debug)]
@@ -119,6 +119,7 @@ impl Machine<'_> {
             return;
         }
         let confidence = rule.shape().confidence.unwrap_or(rule.rule.confidence);
+        let span = self.field_span(rule).unwrap_or(span);
         if rule.tainted.is_empty() {
             self.hit(number, span, confidence, None);
             return;
@@ -137,6 +138,16 @@ impl Machine<'_> {
             let confidence = confidence * taint.source.strength * taint.certainty;
             self.hit(number, span, confidence, Some(taint));
         }
+    }
+
+    /// Where the field stands that a rule speaks about: a struct literal can have many lines.
+    fn field_span(&self, rule: &CallRule) -> Option<Span> {
+        let named = rule.values.iter().find_map(|test| match &test.arg {
+            ArgSelector::Name(name) if test.test.present != Some(false) => Some(name.as_str()),
+            _ => None,
+        })?;
+        let field = self.field_spans.iter().find(|(name, _)| **name == *named);
+        field.map(|(_, span)| *span)
     }
 
     /// What else the function around a call does.
@@ -255,6 +266,7 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
             && test.mark.is_none_or(|wanted| value.marks & wanted == wanted)
             && test.begins.as_ref().is_none_or(|regex| {
                 value.constant.is_none()
+                    && !is_checked(value)
                     && value.prefix.as_deref().is_some_and(|text| regex.is_match(text))
             })
             && test
@@ -265,10 +277,15 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
     values.iter().any(one)
 }
 
+/// Whether it came from outside and was found to be harmless.
+fn is_checked(value: &Value) -> bool {
+    value.any_taint().is_some_and(|taint| taint.is_harmless())
+}
+
 /// Whether a value is known as a whole.
 fn is_known(value: &Value) -> bool {
     value.is_spelt_out()
-        || value.taint.as_ref().is_some_and(|taint| taint.is_harmless())
+        || is_checked(value)
         || value.items.as_ref().is_some_and(|items| {
             value.taint.is_none() && !items.known.is_empty() && items.known.values().all(is_known)
         })
@@ -334,6 +351,10 @@ fn program_is_fixed(given: &Given<'_>) -> bool {
 /// Whether an address begins with a host that the code itself names, or is a path on this one.
 fn host_is_fixed(value: &Value) -> bool {
     let Some(prefix) = value.prefix.as_deref() else { return false };
+    if let Some(rest) = prefix.strip_prefix(UNKNOWN_START) {
+        // `base + "/path/" + …`
+        return rest.contains(['/', '?', '#']);
+    }
     if let Some((_, rest)) = prefix.split_once("://") {
         return rest.contains(['/', '?', '#']);
     }

@@ -214,3 +214,43 @@ fn constants_of_several_ways_are_constants() {
     let source = findings_of(Lang::Python, code, "dynamic-command");
     assert!(source.is_empty(), "{source:?}");
 }
+
+#[test]
+fn what_a_function_puts_into_its_arguments_stays_there() {
+    let code = "class A { void f(HttpServletRequest q) throws Exception {\n\
+                List<String> l = new ArrayList<>(); fill(q, l);\n\
+                connection.createStatement().executeQuery(\"SELECT \" + l.get(0)); }\n\
+                void fill(HttpServletRequest q, List<String> out) { out.add(q.getParameter(\"p\")); } }\n";
+    assert!(!findings(Lang::Java, code).is_empty());
+    let harmless = code.replace("q.getParameter(\"p\")", "\"x\"");
+    assert!(findings(Lang::Java, &harmless).is_empty());
+}
+
+fn go(body: &str) -> bool {
+    let code = format!(
+        "package a\nimport (\"net/http\"; \"database/sql\")\n\
+         func f(w http.ResponseWriter, r *http.Request, db *sql.DB) {{\n\
+         x := r.FormValue(\"x\")\n{body}\ndb.Query(\"SELECT \" + x)\n}}\n"
+    );
+    !findings(Lang::Go, &code).is_empty()
+}
+
+#[test]
+fn the_outcome_of_a_test_can_be_kept_in_a_variable() {
+    assert!(go(""));
+    assert!(!go("ok := allowed[x]\nif !valid(x) { return }\n_ = ok"));
+    assert!(!go("ok, _ := regexp.MatchString(\"^[a-z]+$\", x)\nif !ok { return }"));
+    assert!(!go("if err := checkName(x); err != nil { return }"));
+    assert!(go("if _, err := fetch(x); err != nil { return }"));
+    // A test that leads to itself ends.
+    assert!(go("ok := true\nfor i := range y { ok = ok && valid(i) }\nif ok { log() }"));
+}
+
+#[test]
+fn values_go_through_channels_switches_and_second_results() {
+    assert!(go("c := make(chan string)\nc <- x\nx = \"\"\nx = <-c"));
+    assert!(!go("switch x {\ncase \"a\", \"b\":\ndefault: x = \"c\"\n}"));
+    assert!(go("var y any = x\nx = \"\"\nswitch v := y.(type) {\ncase string: x = v\n}"));
+    assert!(!go("x = fmt.Sprintf(\"%d\", x)"));
+    assert!(go("x = fmt.Sprintf(\"%s\", x)"));
+}

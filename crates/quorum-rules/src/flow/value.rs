@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::ir::{Const, Function, Span};
+use super::ir::{Const, Expr, Function, Span};
 
 /// Kinds of harm, as bits: a sanitiser prevents some of them.
-pub(super) type Harms = u32;
+pub(super) type Harms = u64;
 
 /// Every harm at once.
-pub(super) const ALL_HARMS: Harms = u32::MAX;
+pub(super) const ALL_HARMS: Harms = u64::MAX;
 
 const HARMS: &[&str] = &[
     "sql",
@@ -39,13 +39,20 @@ const HARMS: &[&str] = &[
     "disclosure",
     "csv",
     "narrow",
+    "narrow16",
+    "narrow8",
+    "signed64",
+    "signed32",
+    "signed16",
+    "signed8",
+    "predictable",
     "address",
     "prompt",
 ];
 
 /// The bit of a harm; names that are not in the list share the last one.
 pub(super) fn harm(name: &str) -> Harms {
-    let at = HARMS.iter().position(|known| *known == name).unwrap_or(31);
+    let at = HARMS.iter().position(|known| *known == name).unwrap_or(63);
     1 << at
 }
 
@@ -55,6 +62,11 @@ pub(super) fn harms<S: AsRef<str>>(names: &[S]) -> Harms {
         "*" => ALL_HARMS,
         name => bits | harm(name),
     })
+}
+
+/// What a number can do whose size nobody checked: lose its upper bits, or become negative.
+pub(super) fn narrowing() -> Harms {
+    harms(&["narrow", "narrow16", "narrow8", "signed64", "signed32", "signed16", "signed8"])
 }
 
 /// What was done to a value that makes a difference later, as bits.
@@ -77,6 +89,9 @@ pub(super) fn mark(name: &str) -> Option<Marks> {
 /// The path of values that are numbers or flags: nobody's text.
 pub(super) const NUMBER: &str = "number";
 
+/// Stands at the start of a prefix for text that is not known and that nobody outside chose.
+pub(super) const UNKNOWN_START: char = '\u{1}';
+
 /// What is known about a value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Value {
@@ -96,6 +111,8 @@ pub(super) struct Value {
     pub(super) function: Option<Rc<Closure>>,
     /// What was done to it.
     pub(super) marks: Marks,
+    /// The test whose outcome it is.
+    pub(super) test: Option<Rc<Expr>>,
 }
 
 /// A function with the variables around it.
@@ -170,7 +187,7 @@ impl Taint {
         let worth = (self.source.strength * self.certainty * 1000.0).clamp(0.0, 1000.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000")]
         let worth = worth as u64;
-        (32 - self.clean.count_ones(), worth)
+        (64 - self.clean.count_ones(), worth)
     }
 
     /// The more dangerous of two.
@@ -196,7 +213,7 @@ impl Taint {
 
     /// Whether it can do nothing any more.
     pub(super) fn is_harmless(&self) -> bool {
-        self.clean | harm("narrow") == ALL_HARMS
+        self.clean | narrowing() | harm("predictable") == ALL_HARMS
     }
 
     pub(super) fn cleaned(self: &Rc<Self>, harms: Harms) -> Rc<Self> {
@@ -310,6 +327,10 @@ impl Value {
             },
             function: self.function.clone().or_else(|| other.function.clone()),
             marks: self.marks & other.marks,
+            test: match (&self.test, &other.test) {
+                (Some(a), Some(b)) if Rc::ptr_eq(a, b) => Some(Rc::clone(a)),
+                _ => None,
+            },
             constant,
             taint,
             items,

@@ -312,13 +312,15 @@ impl Lowerer<'_> {
     }
 
     /// `new X() { … }`: a class of its own.
-    pub(super) fn anonymous_class(&mut self, body: Node<'_>, of: &Expr) {
+    /// Its methods see the variables around it, so they are handed on as functions too.
+    pub(super) fn anonymous_class(&mut self, body: Node<'_>, of: &Expr) -> Vec<Rc<Function>> {
         let base = match &of.kind {
             ExprKind::Name(name) => Rc::clone(name),
             _ => Rc::from(""),
         };
         let class = Class { name: Rc::clone(&base), bases: vec![base], ..Class::default() };
         self.class_body(class, Some(body));
+        self.module.classes.last().map(|class| class.methods.clone()).unwrap_or_default()
     }
 
     fn class_body(&mut self, class: Class, body: Option<Node<'_>>) {

@@ -158,6 +158,18 @@ impl Lowerer<'_> {
                 inner
                     .map_or(ExprKind::Opaque(Vec::new()), |inner| ExprKind::Pass(self.boxed(inner)))
             }
+            "instanceof_expression" if node.child_by_field_name("name").is_some() => {
+                let bound = node.child_by_field_name("name").map(|name| self.name(name));
+                let left = node.child_by_field_name("left").map(|left| self.expr(left));
+                match (bound, left) {
+                    (Some(bound), Some(left)) => {
+                        let target = Box::new(Target::Name(bound));
+                        let assign = ExprKind::Assign(target, Box::new(left));
+                        ExprKind::Opaque(vec![Self::make(node, assign)])
+                    }
+                    _ => ExprKind::Opaque(Vec::new()),
+                }
+            }
             "binary_expression"
             | "binary_operator"
             | "boolean_operator"

@@ -27,7 +27,10 @@ impl Lowerer<'_> {
             "new_expression" | "object_creation_expression" | "implicit_object_creation_expression"
         );
         if let Some(body) = child_of_kind(node, &["class_body"]) {
-            self.anonymous_class(body, &callee);
+            for function in self.anonymous_class(body, &callee) {
+                let value = Self::make(body, ExprKind::Lambda(function));
+                args.push(Arg { name: None, value });
+            }
         }
         ExprKind::Call(Box::new(Call { callee, args, new }))
     }

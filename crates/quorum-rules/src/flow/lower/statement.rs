@@ -57,6 +57,16 @@ impl Lowerer<'_> {
             "try_statement" | "try_with_resources_statement" | "begin" | "try_block" => {
                 self.try_statement(node, out);
             }
+            "send_statement" => {
+                // What is sent may come out at any receive.
+                let named = |field: &str| node.child_by_field_name(field);
+                if let (Some(channel), Some(value)) = (named("channel"), named("value")) {
+                    let any = Self::make(node, ExprKind::Opaque(Vec::new()));
+                    let target = Target::Index(self.expr(channel), any);
+                    let assign = ExprKind::Assign(Box::new(target), Box::new(self.expr(value)));
+                    out.push(Stmt::Expr(Self::make(node, assign)));
+                }
+            }
             "with_statement" => self.with_statement(node, out),
             "using_statement"
             | "lock_statement"
@@ -267,6 +277,12 @@ impl Lowerer<'_> {
             .into_iter()
             .find_map(|field| node.child_by_field_name(field))
             .map(|subject| self.expr(subject));
+        if let (Some(alias), Some(subject)) = (node.child_by_field_name("alias"), &subject) {
+            // `switch v := x.(type)`
+            let target = Box::new(Target::Name(self.name(alias)));
+            let assign = ExprKind::Assign(target, Box::new(subject.clone()));
+            out.push(Stmt::Expr(Self::make(alias, assign)));
+        }
         let body = node
             .child_by_field_name("body")
             .or_else(|| child_of_kind(node, &["switch_body", "switch_block", "match_block"]))
@@ -291,7 +307,8 @@ impl Lowerer<'_> {
                 | "switch_section"
         );
         let labels: Vec<Node<'_>> = match case.kind() {
-            "switch_case" | "expression_case" | "case_statement" => fields(case, "value"),
+            "expression_case" => fields(case, "value").into_iter().flat_map(children).collect(),
+            "switch_case" | "case_statement" => fields(case, "value"),
             "switch_block_statement_group" | "switch_rule" => children(case)
                 .into_iter()
                 .filter(|child| child.kind() == "switch_label")
@@ -314,7 +331,8 @@ impl Lowerer<'_> {
         let ids: Vec<usize> = labels.iter().map(Node::id).collect();
         let mut body = Vec::new();
         for child in children(case) {
-            if child.kind() != "switch_label" && !ids.contains(&child.id()) {
+            let label = matches!(child.kind(), "switch_label" | "expression_list");
+            if !label && !ids.contains(&child.id()) {
                 self.statement(child, &mut body);
             }
         }
