@@ -46,6 +46,7 @@ impl<'a> Machine<'a> {
         if let Some(value) = self.handed_on(&given, &name, span) {
             return value;
         }
+        self.check_handed(&given, &name, span);
         let returned = self.callbacks(&path, &given, &name);
         if let Some(value) = mapped(&name, returned) {
             return self.named(value, &path, call);
@@ -148,7 +149,7 @@ impl<'a> Machine<'a> {
                 if callee.path.is_none() {
                     callee.path = Some(Rc::clone(name));
                 }
-                if call.new {
+                if call.new && &**name != "Function" {
                     callee.path = Some(self.resolve_type(name));
                 }
                 let last = name.rsplit('.').next().map_or_else(|| Rc::clone(name), Rc::from);
@@ -165,7 +166,7 @@ impl<'a> Machine<'a> {
         let outer = self.wanted.take();
         let mut args = Vec::with_capacity(call.args.len());
         for arg in &call.args {
-            self.wanted.clone_from(&arg.name);
+            self.wanted = arg.name.clone().or_else(|| outer.clone());
             let value = match &arg.value.kind {
                 ExprKind::Lambda(function) => self.closure(function),
                 _ => self.eval(&arg.value),
@@ -280,6 +281,9 @@ impl<'a> Machine<'a> {
             let taint = Taint::worse(Option::as_ref(&from_args), given.this.any_taint().as_ref());
             return Value::tainted(taint.map(|taint| taint.cleaned(harms)));
         }
+        if converts_to_number(given) {
+            return Value::at(NUMBER);
+        }
         let lower = name.to_ascii_lowercase();
         let passes = self.tables.models.passes.first(path).is_some();
         if !call.new && !passes && gives_no_text(&lower) {
@@ -319,6 +323,16 @@ impl<'a> Machine<'a> {
         }
         Value::tainted(Some(taint.doubted(if looks_up(&lower) { 0.35 } else { 0.65 })))
     }
+}
+
+/// `get("n", type=int)`
+fn converts_to_number(given: &Given<'_>) -> bool {
+    given.args.iter().any(|(name, value)| {
+        name.as_deref() == Some("type")
+            && value.path.as_deref().is_some_and(|path| {
+                matches!(path, "int" | "float" | "bool" | "uuid.UUID" | "decimal.Decimal")
+            })
+    })
 }
 
 /// Text made by a format: its constant start, or all of it where nothing unknown is put in.

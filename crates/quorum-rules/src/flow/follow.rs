@@ -187,6 +187,34 @@ impl Machine<'_> {
         returned
     }
 
+    /// `submit(os.system, x)` and `Thread(target=os.system, args=(x,))` call what they are given.
+    pub(super) fn check_handed(&mut self, given: &Given<'_>, name: &str, span: Span) {
+        if !names::runs_later(name) {
+            return;
+        }
+        let named = |wanted: &str| {
+            given.args.iter().find(|(name, _)| name.as_deref() == Some(wanted)).map(|(_, v)| v)
+        };
+        let mut calls: Vec<(Rc<str>, Vec<Value>)> = Vec::new();
+        if let Some(path) = named("target").and_then(|target| target.path.clone()) {
+            let list = named("args").and_then(|args| args.items.as_ref());
+            calls.push((path, list.map_or_else(Vec::new, |l| l.known.values().cloned().collect())));
+        }
+        for (at, (_, value)) in given.args.iter().enumerate() {
+            if let (Some(path), None, None) = (&value.path, &value.taint, &value.function) {
+                let rest = given.args[at + 1..].iter().map(|(_, value)| value.clone()).collect();
+                calls.push((Rc::clone(path), rest));
+            }
+        }
+        for (path, values) in calls {
+            if values.iter().any(|value| value.any_taint().is_some()) {
+                let texts = vec![""; values.len()];
+                let args = values.into_iter().map(|value| (None, value)).collect();
+                self.check_call(&path, &Given { this: Value::default(), args, texts }, span);
+            }
+        }
+    }
+
     fn with_sources(&self, args: &[Value], span: Span) -> Vec<Value> {
         args.iter()
             .map(|value| {

@@ -232,6 +232,32 @@ pub(super) fn wraps_function(name: &str) -> bool {
     )
 }
 
+/// Functions that run what they are given, at another time or in another thread.
+pub(super) fn runs_later(name: &str) -> bool {
+    matches!(
+        name,
+        "run_in_executor"
+            | "submit"
+            | "to_thread"
+            | "Thread"
+            | "Process"
+            | "Timer"
+            | "apply_async"
+            | "starmap"
+            | "call_soon"
+            | "call_later"
+            | "call_soon_threadsafe"
+            | "start_new_thread"
+            | "run_sync"
+            | "add_task"
+            | "spawn"
+            | "map"
+            | "setImmediate"
+            | "nextTick"
+            | "apply"
+    )
+}
+
 /// Methods that call the function that they are given with every element, or with what is inside.
 pub(super) fn iterates(name: &str) -> bool {
     matches!(

@@ -176,7 +176,7 @@ fn out_of_step(change: &Change<'_>, path: &str, text: &str, findings: &mut Vec<R
         let asked = package.relation == quorum_advisories::Relation::Direct
             && package.origin == Origin::Registry
             && package.name != "stdlib";
-        if !asked || is_optional_peer(change, package) {
+        if !asked || is_optional_peer(change, package) || is_build_tool(change, package) {
             continue;
         }
         let name = package.ecosystem.normalize(&package.name);
@@ -218,6 +218,14 @@ fn is_optional_peer(change: &Change<'_>, package: &Package) -> bool {
         let lines = change.file.text().lines().take(usize::try_from(package.line).unwrap_or(0));
         let tables = lines.filter(|line| line.contains("ependencies\""));
         tables.last().is_some_and(|line| line.contains("peerDependencies"))
+    }
+}
+
+/// What builds a Python package is installed apart from it, and no lock file has it.
+fn is_build_tool(change: &Change<'_>, package: &Package) -> bool {
+    change.format == Format::Pyproject && {
+        let lines = change.file.text().lines().take(usize::try_from(package.line).unwrap_or(0));
+        lines.filter(|line| line.starts_with('[')).last() == Some("[build-system]")
     }
 }
 

@@ -160,3 +160,18 @@ fn a_lock_file_follows_its_manifest() {
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].rule.as_str(), found[0].line), ("dependencies.lock-out-of-step", 4));
 }
+
+#[test]
+fn what_builds_a_python_package_is_in_no_lock_file() {
+    let lock = "version = 1\n[[package]]\nname = \"left\"\nversion = \"1.0\"\n";
+    let repository = Repository::default().with("uv.lock", lock);
+    let base = "[build-system]\nrequires = []\n\n[project]\ndependencies = []\n";
+    let head = "[build-system]\nrequires = [\"flit_core<4\"]\n\n[project]\ndependencies = [\"right>=2\"]\n";
+    let found = found(&file("pyproject.toml", Some(base), head), &repository);
+    let steps: Vec<u64> = found
+        .iter()
+        .filter(|finding| finding.rule == "dependencies.lock-out-of-step")
+        .map(|finding| finding.line)
+        .collect();
+    assert_eq!(steps, [5]);
+}

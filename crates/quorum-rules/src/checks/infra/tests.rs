@@ -34,6 +34,19 @@ fn found(path: &str, text: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_commit_in_quotes_is_a_commit() {
+    let pinned = "jobs:\n  a:\n    steps:\n      - uses: \"o/x@ed0c53931b1dc9bd32cbe73a98c7f6766f8a527e\" # v1\n";
+    assert!(found(".github/workflows/ci.yml", pinned).is_empty());
+    assert_eq!(
+        found(
+            ".github/workflows/ci.yml",
+            &pinned.replace("ed0c53931b1dc9bd32cbe73a98c7f6766f8a527e", "v1")
+        ),
+        ["workflow.unpinned-action:4 LOW"]
+    );
+}
+
+#[test]
 fn workflows() {
     let path = ".github/workflows/ci.yml";
     let bad = "on:\n  pull_request_target:\npermissions: write-all\njobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n        with:\n          ref: ${{ github.event.pull_request.head.sha }}\n      - uses: other/thing@v1\n      - run: |\n          echo \"${{ github.event.pull_request.title }}\"\n          make\n      - run: echo ${{ secrets.KEY }}\n";

@@ -151,6 +151,8 @@ fn unpinned(file: &ParsedFile, entries: &[Entry], findings: &mut Vec<RuleFinding
 }
 
 fn is_loose(uses: &str) -> bool {
+    // The value as it is written, perhaps in quotes and with a comment after it.
+    let uses = uses.split(" #").next().unwrap_or(uses).trim().trim_matches(['"', '\'']);
     let Some((name, reference)) = uses.rsplit_once('@') else { return false };
     let known = ["actions/", "github/", "./", "docker://"].iter().any(|own| name.starts_with(own));
     let commit = reference.len() == 40 && reference.bytes().all(|byte| byte.is_ascii_hexdigit());

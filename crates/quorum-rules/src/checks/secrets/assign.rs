@@ -112,7 +112,7 @@ impl Reader<'_> {
                 self.skip(spaced);
                 Some(Marks::Call)
             }
-            b'(' => {
+            b'(' if !self.is_read_by(start) => {
                 self.at += 1;
                 self.skip(spaced);
                 Some(Marks::Call)
@@ -120,6 +120,41 @@ impl Reader<'_> {
             _ if spaces > 0 && self.follows_flag_or_definition(start) => Some(Marks::Operator),
             _ => None,
         }
+    }
+
+    /// `password.encode("utf-8")`: a method that reads what it is called on.
+    fn is_read_by(&self, start: usize) -> bool {
+        const READS: &[&str] = &[
+            "encode",
+            "decode",
+            "get",
+            "split",
+            "replace",
+            "startswith",
+            "startsWith",
+            "endswith",
+            "endsWith",
+            "format",
+            "join",
+            "strip",
+            "rstrip",
+            "lstrip",
+            "find",
+            "index",
+            "indexOf",
+            "count",
+            "match",
+            "matches",
+            "includes",
+            "contains",
+            "pop",
+            "read",
+            "getBytes",
+            "test",
+        ];
+        let name = self.text.get(start..self.at).unwrap_or_default();
+        let method = name.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+        method.len() < name.len() && READS.iter().any(|read| read.as_bytes() == method)
     }
 
     /// `: &str =`, `: string =`, `string =`: a type between the name and its operator.

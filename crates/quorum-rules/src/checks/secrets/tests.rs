@@ -169,6 +169,7 @@ fn secrets_without_a_provider() {
 fn what_only_looks_like_a_secret() {
     for line in [
         "password = getpass()",
+        "password = password.encode(\"latin1\")",
         "password: \"Passwort\"",
         "<label for=\"password\">Password</label>",
         "token = request.headers[\"X-Token\"]",
