@@ -2,18 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::thread;
 
 use indicatif::ProgressBar;
 use jiff::Timestamp;
 use quorum_consensus::{Input, Policy, blocking, decide, messages};
 use quorum_dispatch::llm::Said;
 use quorum_dispatch::{BUILTIN, Reviewed, react};
+use quorum_index::Counter;
+use quorum_model::config::Tokenizer;
 use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::{AgentOutcome, Message};
 use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
 use quorum_model::verdict::Verdict;
 use quorum_report::{Report, count, markdown, terminal};
+use quorum_rules::RuleSet;
 use quorum_store::offers::{OfferState, Offers};
 
 use crate::cli::{Cli, LiveArgs, ResultArgs, ReviewArgs, RunArgs};
@@ -29,6 +33,7 @@ use crate::workspace::Workspace;
 use crate::{embedded, history, live, output, progress, reports};
 
 pub(super) fn run(cli: &Cli, arguments: &ReviewArgs) -> Result<u8, Failure> {
+    warm_up(arguments.run.provider.as_deref().is_some_and(|provider| provider != BUILTIN));
     let made = plan::make(cli, &arguments.scope, &arguments.run, Purpose::Review)?;
     let engines = models::engines(&made.plan, &made.workspace)?;
     if arguments.run.verify && engines.is_empty() {
@@ -41,6 +46,17 @@ pub(super) fn run(cli: &Cli, arguments: &ReviewArgs) -> Result<u8, Failure> {
     let ReviewArgs { run, output, live, .. } = arguments;
     let work = Work { cli, made: &made, engines: &engines, gates: gates.as_ref() };
     go_on(&work, &recorder, &Asked { run, output, live })
+}
+
+/// Loads what takes a tenth of a second to load while git is asked what changed: the rules, and the
+/// vocabulary that prompts to models are counted with.
+fn warm_up(for_models: bool) {
+    thread::spawn(|| {
+        RuleSet::embedded();
+    });
+    if for_models {
+        thread::spawn(|| Counter::new(Tokenizer::default()).count(b"word"));
+    }
 }
 
 /// What a review works with.
