@@ -241,7 +241,7 @@ impl Desk<'_> {
 
     /// An answer for a standing order with the place that shows a violation, and without secrets.
     pub(crate) fn settle(&self, answer: SopAnswer) -> Result<SopAnswer, String> {
-        settle(self.review.sops, &self.ground, &self.library, answer)
+        settle(self.review.sops, &self.ground, self.library, answer)
     }
 }
 
