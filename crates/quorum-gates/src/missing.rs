@@ -53,6 +53,29 @@ pub(crate) fn tool(exit_code: i32, output: &str) -> Option<String> {
     None
 }
 
+/// Whether a failed command says that it had to reach the network.
+pub(crate) fn network(output: &str) -> bool {
+    // What resolvers and package managers say, each in its own words.
+    const SAID: [&str; 15] = [
+        "--offline was specified",
+        "you're using offline mode (--offline)",
+        "you are in the offline mode (--offline)",
+        "module lookup disabled by GOPROXY=off",
+        "npm error code ENOTCACHED",
+        "ERR_PNPM_NO_OFFLINE_",
+        "in our offline mirror",
+        "in offline mode and the artifact",
+        "available for offline mode",
+        "Temporary failure in name resolution",
+        "Could not resolve host",
+        "getaddrinfo EAI_AGAIN",
+        "getaddrinfo ENOTFOUND",
+        "UnknownHostException",
+        "Network is unreachable",
+    ];
+    SAID.iter().any(|said| output.contains(said))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -28,6 +28,8 @@ pub struct Reading<'a> {
     pub limit: u64,
     /// Counts tokens.
     pub count: &'a dyn Fn(&str) -> u64,
+    /// Whether the command could reach the network.
+    pub network: bool,
 }
 
 impl std::fmt::Debug for Reading<'_> {
@@ -36,6 +38,10 @@ impl std::fmt::Debug for Reading<'_> {
     }
 }
 
+/// Why a command failed that had to fetch something.
+const NEEDS_NETWORK: &str = "it needs the network; install packages beforehand, or set `gates.network = true` \
+                             in your own configuration";
+
 /// The outcome of `check`.
 pub fn outcome(check: &GateCheck, done: &Done<'_>, reading: &Reading<'_>) -> GateResult {
     let folder = &check.working_dir;
@@ -43,13 +49,10 @@ pub fn outcome(check: &GateCheck, done: &Done<'_>, reading: &Reading<'_>) -> Gat
     result.duration_ms = done.duration_ms;
     (result.status, result.exit_code, result.reason) = match done.end {
         End::Exited(0) => (GateStatus::Passed, Some(0), None),
-        End::Exited(code) => match missing::tool(*code, done.output) {
-            Some(tool) => {
-                let reason = format!("`{tool}` is not installed");
-                (GateStatus::NotRun, Some(*code), Some(reason))
-            }
-            None => (GateStatus::Failed, Some(*code), None),
-        },
+        End::Exited(code) => {
+            let (status, reason) = failure(*code, done.output, reading.network);
+            (status, Some(*code), reason)
+        }
         End::Killed(signal) => {
             (GateStatus::Failed, None, Some(format!("it was ended by signal {signal}")))
         }
@@ -84,6 +87,15 @@ pub fn outcome(check: &GateCheck, done: &Done<'_>, reading: &Reading<'_>) -> Gat
         result.findings = parsed.findings;
     }
     result
+}
+
+/// What an exit code that is not zero means: often that something the check needs is not there.
+fn failure(code: i32, output: &str, network: bool) -> (GateStatus, Option<String>) {
+    if let Some(tool) = missing::tool(code, output) {
+        return (GateStatus::NotRun, Some(format!("`{tool}` is not installed")));
+    }
+    let cut_off = !network && missing::network(output);
+    (GateStatus::Failed, cut_off.then(|| NEEDS_NETWORK.to_owned()))
 }
 
 /// Coverage, and whether it is enough.
@@ -182,7 +194,7 @@ mod tests {
 
     fn decided(check: &GateCheck, end: &End, output: &str, reports: &[String]) -> GateResult {
         let paths = Paths::new(&["main.go".to_owned()]);
-        let reading = Reading { paths: &paths, limit: 50, count: &words };
+        let reading = Reading { paths: &paths, limit: 50, count: &words, network: false };
         outcome(check, &Done { end, output, duration_ms: 7, reports }, &reading)
     }
 
@@ -206,6 +218,9 @@ mod tests {
         let missing = said(End::Exited(127), "/bin/sh: 1: go: not found");
         assert_eq!(missing.0, GateStatus::NotRun);
         assert_eq!(missing.1, "did not run: `go` is not installed");
+        let cut_off = said(End::Exited(1), "m@v1: module lookup disabled by GOPROXY=off");
+        assert_eq!(cut_off.0, GateStatus::Failed);
+        assert!(cut_off.1.starts_with("failed: it needs the network;"), "{}", cut_off.1);
         assert_eq!(said(End::TimedOut, "").1, "took too long: it did not end within 300 s");
         let over = said(End::OverLimit("9 MiB of memory, of 8".to_owned()), "");
         assert_eq!(over, (GateStatus::Failed, "failed: it used 9 MiB of memory, of 8".to_owned()));

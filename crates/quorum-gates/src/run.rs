@@ -101,6 +101,7 @@ impl<'a> Runner<'a> {
                 gates.variable,
                 gates.scratch,
                 &gates.config.pass_env,
+                gates.config.network,
             ),
             readable: surroundings::readable(gates.variable, gates.linked),
             prefixes: vec![tree],
@@ -162,6 +163,7 @@ impl<'a> Runner<'a> {
             paths: &self.paths,
             limit: self.gates.config.limits.output_tokens,
             count: self.gates.count,
+            network: self.gates.config.network,
         };
         Ok(outcome(check, &done, &reading))
     }

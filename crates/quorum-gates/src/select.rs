@@ -82,6 +82,9 @@ fn detect(config: &GatesConfig, tree: &dyn Tree) -> Result<Vec<Found>, GateError
                 if draft.reason.is_empty() {
                     draft.reason = format!("{} project", preset.name);
                 }
+                if config.network {
+                    draft.command = draft.command.replace(" --offline", "");
+                }
                 found.push(Found { preset: preset.name, folder: folder.clone(), draft });
             }
         }

@@ -130,11 +130,13 @@ impl Scratch {
 /// Asks for a variable of the environment.
 pub type Variable<'a> = dyn Fn(&str) -> Option<OsString> + 'a;
 
-/// The variables that a check gets; `more` are names that the user adds.
+/// The variables that a check gets; `more` are names that the user adds. Where it may reach the network,
+/// packages are fetched, and go to its own home folder: the user's are read-only.
 pub fn variables(
     variable: &Variable<'_>,
     scratch: &Scratch,
     more: &[String],
+    network: bool,
 ) -> Vec<(OsString, OsString)> {
     let named = PASSED.iter().copied().chain(more.iter().map(String::as_str));
     let mut all: Vec<(OsString, OsString)> =
@@ -148,7 +150,9 @@ pub fn variables(
     let place =
         |name: &str, usual: &str| variable(name).map(PathBuf::from).or_else(|| below(usual));
     for (name, usual) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
-        if let Some(place) = place(name, usual) {
+        let own = network && name == "CARGO_HOME";
+        let place = if own { Some(scratch.home.join(usual)) } else { place(name, usual) };
+        if let Some(place) = place {
             set(name, place.into());
         }
     }
@@ -156,14 +160,16 @@ pub fn variables(
         let path = variable("GOPATH").map(PathBuf::from).or_else(|| below("go"))?;
         Some(path.join("pkg/mod"))
     });
-    if let Some(modules) = modules {
+    if let Some(modules) = modules.filter(|_| !network) {
         set("GOMODCACHE", modules.into());
     }
-    if let Some(maven) = below(".m2/repository") {
-        let mut options = OsString::from("-Dmaven.repo.local=");
-        options.push(maven);
-        set("MAVEN_OPTS", options);
-    }
+    // Java asks the system where the home folder is, and not the environment.
+    let own = scratch.home.join(".m2/repository");
+    let maven = below(".m2/repository").filter(|place| !network && place.is_dir());
+    let mut options = OsString::from("-Dmaven.repo.local=");
+    options.push(maven.unwrap_or(own));
+    set("MAVEN_OPTS", options);
+    set("GRADLE_USER_HOME", scratch.home.join(".gradle").into());
     if let Some(gradle) = below(".gradle/caches") {
         set("GRADLE_RO_DEP_CACHE", gradle.into());
     }
@@ -172,27 +178,39 @@ pub fn variables(
     set("QUORUM_REPORTS", scratch.reports.clone().into());
     set("GOCACHE", scratch.home.join(".cache/go-build").into());
     set("GOPATH", scratch.home.join("go").into());
-    for (name, value) in FIXED {
+    if network {
+        // The cache of modules is read-only unless asked otherwise, and could not be removed.
+        let mut flags = variable("GOFLAGS").unwrap_or_default();
+        flags.push(" -modcacherw");
+        set("GOFLAGS", flags);
+    }
+    let offline = OFFLINE.iter().filter(|_| !network);
+    for &(name, value) in FIXED.iter().chain(offline) {
         set(name, value.into());
     }
     all
 }
 
-/// Plain output, no questions, and no waiting for a network that is not there.
-const FIXED: [(&str, &str); 18] = [
+/// No waiting for a network that is not there.
+const OFFLINE: [(&str, &str); 5] = [
+    ("CARGO_NET_OFFLINE", "true"),
+    ("GOPROXY", "off"),
+    ("GOSUMDB", "off"),
+    ("PIP_NO_INDEX", "1"),
+    ("npm_config_offline", "true"),
+];
+
+/// Plain output, and no questions.
+const FIXED: [(&str, &str); 14] = [
     ("CI", "true"),
     ("TERM", "dumb"),
     ("NO_COLOR", "1"),
     ("CARGO_TERM_COLOR", "never"),
     ("CARGO_TERM_PROGRESS_WHEN", "never"),
-    ("CARGO_NET_OFFLINE", "true"),
     ("CARGO_INCREMENTAL", "0"),
     ("RUSTUP_AUTO_INSTALL", "0"),
-    ("GOPROXY", "off"),
-    ("GOSUMDB", "off"),
     ("GOTOOLCHAIN", "local"),
     ("GOTELEMETRY", "off"),
-    ("PIP_NO_INDEX", "1"),
     ("PYTHONDONTWRITEBYTECODE", "1"),
     ("npm_config_update_notifier", "false"),
     ("npm_config_fund", "false"),
@@ -260,7 +278,7 @@ mod tests {
             "PATH" => Some(OsString::from("/usr/bin")),
             name => Some(OsString::from(format!("value of {name}"))),
         };
-        let all = variables(&variable, &scratch, &["DATABASE_URL".to_owned()]);
+        let all = variables(&variable, &scratch, &["DATABASE_URL".to_owned()], false);
         let value = |name: &str| {
             let found = all.iter().find(|(known, _)| known == name);
             found.map(|(_, value)| value.to_string_lossy().into_owned())
@@ -276,6 +294,31 @@ mod tests {
         once.sort();
         once.dedup();
         assert_eq!(once.len(), names.len(), "a variable is set once");
+    }
+
+    #[test]
+    fn packages_come_from_the_users_folders_or_from_the_network() {
+        let scratch = Scratch::below(Path::new("/scratch"));
+        let variable = |name: &str| (name == "HOME").then(|| OsString::from("/home/u"));
+        let value = |network: bool, name: &str| {
+            let all = variables(&variable, &scratch, &[], network);
+            let found = all.into_iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value.to_string_lossy().into_owned())
+        };
+        let maven = "-Dmaven.repo.local=/scratch/home/.m2/repository";
+        for (name, offline, online) in [
+            ("CARGO_HOME", Some("/home/u/.cargo"), Some("/scratch/home/.cargo")),
+            ("RUSTUP_HOME", Some("/home/u/.rustup"), Some("/home/u/.rustup")),
+            ("GOMODCACHE", Some("/home/u/go/pkg/mod"), None),
+            ("MAVEN_OPTS", Some(maven), Some(maven)),
+            ("GOPROXY", Some("off"), None),
+            ("GOFLAGS", None, Some(" -modcacherw")),
+            ("CARGO_NET_OFFLINE", Some("true"), None),
+            ("npm_config_offline", Some("true"), None),
+        ] {
+            assert_eq!(value(false, name).as_deref(), offline, "{name}");
+            assert_eq!(value(true, name).as_deref(), online, "{name}");
+        }
     }
 
     #[test]

@@ -160,11 +160,15 @@ impl Manager {
             Some(_) => {
                 ("bun", "bun install --frozen-lockfile --ignore-scripts", "bunx --no-install")
             }
-            None => (
-                "npm",
-                "npm ci --offline --ignore-scripts --no-audit --no-fund",
-                "npx --no-install",
-            ),
+            None => {
+                let locks = ["package-lock.json", "npm-shrinkwrap.json"];
+                let install = if first_of(tree, folder, &locks).is_some() {
+                    "npm ci --offline --ignore-scripts --no-audit --no-fund"
+                } else {
+                    "npm install --no-package-lock --offline --ignore-scripts --no-audit --no-fund"
+                };
+                ("npm", install, "npx --no-install")
+            }
         };
         Self { name, install, execute }
     }

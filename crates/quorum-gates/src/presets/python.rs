@@ -31,8 +31,10 @@ pub(super) fn checks(tree: &dyn Tree, folder: &str) -> Vec<Draft> {
     let mut checks = vec![
         required("syntax", GateCategory::Build, "python3 -m compileall -q .", 120).on(&["*.py"]),
     ];
+    // A project may have errors mended silently, which here would be passed over silently.
     if configures("ruff", &["ruff.toml", ".ruff.toml"]) {
-        checks.push(optional("ruff", GateCategory::Lint, "ruff check .", 120).on(&SOURCES));
+        checks
+            .push(optional("ruff", GateCategory::Lint, "ruff check --no-fix .", 120).on(&SOURCES));
     } else if configures("flake8", &[".flake8"]) {
         checks.push(optional("flake8", GateCategory::Lint, "flake8", 120).on(&SOURCES));
     }

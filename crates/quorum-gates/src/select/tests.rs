@@ -56,6 +56,21 @@ fn the_test_that_npm_init_writes_is_none() {
 }
 
 #[test]
+fn packages_are_installed_as_the_lock_file_and_the_network_allow() {
+    let install = |network: bool, more: &[(&str, &str)]| {
+        let package = ("package.json", r#"{"dependencies": {"a": "1"}}"#);
+        let files: Vec<_> = [package].into_iter().chain(more.iter().copied()).collect();
+        let tree = Listed::of(&files);
+        let config = GatesConfig { network, ..GatesConfig::default() };
+        select(&config, &[&tree]).unwrap().remove(0).command
+    };
+    let locked = [("package-lock.json", "{}")];
+    assert!(install(false, &locked).contains("npm ci --offline "));
+    assert!(install(true, &locked).contains("npm ci --ignore-scripts "));
+    assert!(install(false, &[]).contains("npm install --no-package-lock --offline "));
+}
+
+#[test]
 fn a_mixed_repository_has_the_checks_of_all_its_parts() {
     let mixed = [
         ("backend/go.mod", ""),

@@ -8,6 +8,10 @@ use quorum_model::looping::{LoopOutcome, LoopReport};
 use super::style::{dim, heading, table, warning};
 use super::verdict::word;
 
+/// How much of an output a page shows: where a tool says what is wrong, and where it sums up.
+const FIRST_LINES: usize = 30;
+const LAST_LINES: usize = 10;
+
 /// The checks that there are.
 pub(crate) fn list(checks: &[GateCheck]) -> String {
     if checks.is_empty() {
@@ -50,8 +54,16 @@ pub(crate) fn report(report: &GateReport, width: usize) -> String {
         for finding in errors {
             _ = writeln!(page, "  {}:{} {}", finding.file, finding.line, finding.message);
         }
-        for line in gate.output.lines() {
-            _ = writeln!(page, "  {} {line}", dim("│"));
+        let lines: Vec<&str> = gate.output.lines().collect();
+        let left_out = lines.len().saturating_sub(FIRST_LINES + LAST_LINES);
+        for (number, line) in lines.iter().enumerate() {
+            if left_out > 0 && number == FIRST_LINES {
+                let note = format!("… {left_out} lines left out; --format json has them");
+                _ = writeln!(page, "  {} {}", dim("│"), dim(&note));
+            }
+            if left_out == 0 || number < FIRST_LINES || number >= FIRST_LINES + left_out {
+                _ = writeln!(page, "  {} {line}", dim("│"));
+            }
         }
     }
     page.push('\n');

@@ -228,6 +228,18 @@ fn what_nothing_changed_for_is_skipped_and_lists_run_nothing() {
 }
 
 #[test]
+fn a_page_shows_the_beginning_and_the_end_of_a_long_output() {
+    let sandbox = Sandbox::new();
+    let own = "[[gates.additional]]\nname = \"own\"\ncommand = \"seq 1001 1100; false\"\n";
+    sandbox.write("quorum.toml", own);
+    let page = text(&sandbox.quorum(&["gates", "--quiet"]).stdout);
+    assert!(page.contains("60 lines left out"), "{page}");
+    let shown = |number: u32| page.contains(&number.to_string());
+    assert!(shown(1001) && shown(1030) && shown(1091) && shown(1100), "{page}");
+    assert!(!shown(1031) && !shown(1090), "{page}");
+}
+
+#[test]
 fn a_repository_without_checks_is_an_error_and_not_a_pass() {
     let sandbox = Sandbox::empty();
     sandbox.write("notes.txt", "x\n");

@@ -11,6 +11,8 @@ mod doctor;
 mod eval;
 mod gates;
 mod gates_safety;
+#[cfg(target_os = "linux")]
+mod gates_vectors;
 mod index;
 mod ledger;
 mod mcp;
