@@ -93,6 +93,11 @@ static SIGNS: LazyLock<Vec<Sign>> = LazyLock::new(|| {
     signs.into_iter().filter_map(compile).collect()
 });
 
+/// Compiles the signs, which takes a tenth of a second, ahead of the first scan.
+pub(crate) fn prepare() {
+    LazyLock::force(&SIGNS);
+}
+
 /// Where `lines`, each with its number, talk to reviewers; a sentence may run over several of them.
 pub(crate) fn scan<'a>(lines: impl IntoIterator<Item = (u64, &'a str)>) -> Vec<Attempt> {
     let mut attempts: Vec<Attempt> = Vec::new();

@@ -77,6 +77,8 @@ impl<'a> Panel<'a> {
         let desk = self.desk();
         let workers: Vec<Worker<'_>> = workers(&desk);
         let Some(parent) = self.parent(&workers) else { return Vec::new() };
+        // While the models think; at the end somebody would wait for it.
+        std::thread::spawn(injection::prepare);
         let mut outcomes = join_all(workers.iter().map(|worker| worker.run(parent))).await;
         drop(self.branches.become_(parent, BranchState::Completed));
         report_attempts(&desk, &mut outcomes);
