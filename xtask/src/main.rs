@@ -5,12 +5,10 @@
 mod clients;
 mod clusters;
 mod compare;
-mod ctags;
 mod dist;
 mod local_model;
 mod readers;
 mod reference;
-mod retrieval;
 mod toolchains;
 
 use std::env;
@@ -61,8 +59,9 @@ fn main() -> Result<()> {
     match chore.as_deref() {
         Some("test") => test(&rest),
         Some("lint") => lint(),
-        Some("ctags") => ctags::run(&rest),
-        Some("retrieval") => retrieval::run(&rest),
+        Some(part @ ("ctags" | "retrieval")) => {
+            cargo(["run", "--quiet", "--locked", "-p", "measure", "--", part], &rest)
+        }
         Some("schemas") => schemas(),
         Some("context") => cargo(
             ["test", "-q", "-p", "quorum", "--test", "it", "context::", "--", "--nocapture"],
@@ -207,11 +206,6 @@ fn run(command: &mut Command) -> Result<()> {
         bail!("{command:?} failed: {status}");
     }
     Ok(())
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a share for people")]
-fn percent(part: usize, all: usize) -> f64 {
-    part as f64 * 100.0 / all.max(1) as f64
 }
 
 /// What a command prints.
