@@ -367,8 +367,9 @@ fn fits(
     param: &Param,
     resolved: &str,
 ) -> bool {
-    let any =
-        |regex: &regex::Regex, texts: &[Rc<str>]| texts.iter().any(|text| regex.is_match(text));
+    let any = |regex: &crate::pattern::Expression, texts: &[Rc<str>]| {
+        texts.iter().any(|text| regex.is_match(text))
+    };
     let none: &[Rc<str>] = &[];
     let ty = param.ty.as_deref().unwrap_or_default();
     model.position.is_none_or(|wanted| wanted == position)

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use quorum_syntax::Lang;
-use regex::Regex;
 use serde::Deserialize;
 
 use super::path::PathTable;
 use super::value::{Harms, Marks, harms, mark};
+use crate::pattern::Expression;
 
 /// One file of `models/`.
 #[derive(Debug, Deserialize)]
@@ -136,7 +136,7 @@ struct MarkEntry {
 /// A mark and what sets it.
 #[derive(Debug)]
 pub(super) struct MarkModel {
-    pub(super) args: Option<Regex>,
+    pub(super) args: Option<Expression>,
     pub(super) is: Marks,
 }
 
@@ -152,15 +152,15 @@ pub(super) struct SourceModel {
 /// A parameter that is special.
 #[derive(Debug)]
 pub(super) struct ParamModel {
-    pub(super) name: Option<Regex>,
-    pub(super) not_name: Option<Regex>,
-    pub(super) ty: Option<Regex>,
-    pub(super) not_type: Option<Regex>,
-    pub(super) annotation: Option<Regex>,
-    pub(super) function: Option<Regex>,
-    pub(super) function_annotation: Option<Regex>,
-    pub(super) class_annotation: Option<Regex>,
-    pub(super) base: Option<Regex>,
+    pub(super) name: Option<Expression>,
+    pub(super) not_name: Option<Expression>,
+    pub(super) ty: Option<Expression>,
+    pub(super) not_type: Option<Expression>,
+    pub(super) annotation: Option<Expression>,
+    pub(super) function: Option<Expression>,
+    pub(super) function_annotation: Option<Expression>,
+    pub(super) class_annotation: Option<Expression>,
+    pub(super) base: Option<Expression>,
     pub(super) position: Option<usize>,
     pub(super) source: Option<SourceModel>,
     pub(super) is: Option<String>,
@@ -264,8 +264,7 @@ impl ModelFile {
 impl MarkEntry {
     fn compiled(&self) -> Result<MarkModel, String> {
         let is = mark(&self.is).ok_or_else(|| format!("`{}` is no mark", self.is))?;
-        let args = self.args.as_deref().map(Regex::new).transpose();
-        Ok(MarkModel { args: args.map_err(|error| error.to_string())?, is })
+        Ok(MarkModel { args: self.args.as_deref().map(Expression::new).transpose()?, is })
     }
 }
 
@@ -277,9 +276,7 @@ fn all_but(named: &[String]) -> Harms {
 
 impl ParamModel {
     fn new(entry: ParamEntry) -> Result<Self, String> {
-        let regex = |text: Option<String>| -> Result<Option<Regex>, String> {
-            text.map(|text| Regex::new(&text).map_err(|error| error.to_string())).transpose()
-        };
+        let regex = |text: Option<String>| text.as_deref().map(Expression::new).transpose();
         let strength = entry.strength;
         let own = all_but(&entry.only);
         Ok(Self {

@@ -236,7 +236,7 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
         return test.test.present == Some(false)
             || (all && test.not_matches.is_some() && test.matches.is_none());
     }
-    let spelled = |regex: &regex::Regex| match &test.arg {
+    let spelled = |regex: &crate::pattern::Expression| match &test.arg {
         ArgSelector::Position(at) | ArgSelector::Either(at, _) => {
             regex.is_match(given.texts.get(*at).copied().unwrap_or_default())
         }
