@@ -1,7 +1,7 @@
 //! What reviewers are told beside the code: read here, chosen in `quorum-context`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use jiff::Timestamp;
@@ -275,8 +275,8 @@ pub(crate) struct Briefings<'a> {
     told: Mutex<Vec<Told>>,
 }
 
-/// The file of a run that says what reviewers were told.
-const FILE: &str = "context.json";
+/// The folder of a run that says what reviewers were told, one file for each time.
+const FOLDER: &str = "context";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Told {
@@ -294,8 +294,7 @@ impl<'a> Briefings<'a> {
         run: Option<&'a Run>,
     ) -> Result<Self, Failure> {
         let around = Surroundings::open(workspace, About::plan(plan))?;
-        let kept = run.and_then(|run| std::fs::read(run.directory().join(FILE)).ok());
-        let told = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        let told = run.map(|run| kept(&run.directory().join(FOLDER))).unwrap_or_default();
         Ok(Self { around, sops, run, told: Mutex::new(told) })
     }
 }
@@ -309,15 +308,26 @@ impl Briefing for Briefings<'_> {
             return known.text.clone();
         }
         let Assembled { manifest, text } = self.around.assemble(Some(agent), shard, self.sops);
-        told.push(Told { part, manifest, text: text.clone() });
+        let one = Told { part, manifest, text: text.clone() };
         if let Some(run) = self.run
-            && let Ok(bytes) = serde_json::to_vec_pretty(&*told)
+            && let Ok(bytes) = serde_json::to_vec_pretty(&one)
         {
+            let name = format!("{FOLDER}/{:03}-{agent}.json", told.len() + 1);
             // What cannot be kept is told all the same: the request itself is in the journal.
-            drop(run.write(FILE, &bytes));
+            drop(run.write(&name, &bytes));
         }
+        told.push(one);
         text
     }
+}
+
+/// What was kept in `folder`, in the order in which it was told.
+fn kept(folder: &Path) -> Vec<Told> {
+    let Ok(files) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut files: Vec<PathBuf> = files.filter_map(|file| Some(file.ok()?.path())).collect();
+    files.sort_unstable();
+    let texts = files.iter().filter_map(|file| std::fs::read(file).ok());
+    texts.filter_map(|text| serde_json::from_slice(&text).ok()).collect()
 }
 
 fn part_of(shard: &Shard) -> String {
