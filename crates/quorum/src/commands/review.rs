@@ -128,7 +128,9 @@ pub(super) fn go_on(
     match perform(work, recorder, asked.run, &how)? {
         Performed::Stopped(outcomes) => interrupted(work.made, recorder, &outcomes, asked),
         Performed::Decided(result) => {
-            let (repository, run) = (workspace.repository.as_ref(), recorder.kept());
+            // Its journal has every exchange in it, so it is read again only for those that show it.
+            let run = reports::tell_when(asked.output.format).then(|| recorder.kept()).flatten();
+            let repository = workspace.repository.as_ref();
             asked.print(&reports::report(&result, plan, repository, run.as_ref()))
         }
     }
@@ -218,8 +220,7 @@ pub(crate) fn end(
     let outcomes = recorder.finished(outcomes)?;
     let result = settle(recorder, plan, workspace, &outcomes, arguments)?;
     offer_conventions(recorder, &result, &outcomes)?;
-    let run = recorder.kept();
-    let report = reports::report(&result, plan, workspace.repository.as_ref(), run.as_ref());
+    let report = reports::report(&result, plan, workspace.repository.as_ref(), None);
     recorder.keep(FULL_REPORT, &markdown::render(&report))?;
     Ok(result)
 }
