@@ -25,6 +25,7 @@ use quorum_store::{Run, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
+use crate::record::Recorder;
 use crate::workspace::Workspace;
 
 /// Files around the ones under review whose signatures are shown, at most.
@@ -291,10 +292,12 @@ impl<'a> Briefings<'a> {
         workspace: &'a Workspace,
         plan: &'a Plan,
         sops: &'a [Sop],
-        run: Option<&'a Run>,
+        recorder: Option<&'a Recorder>,
     ) -> Result<Self, Failure> {
         let around = Surroundings::open(workspace, About::plan(plan))?;
-        let told = run.map(|run| kept(&run.directory().join(FOLDER))).unwrap_or_default();
+        let folder = recorder.and_then(Recorder::directory);
+        let told = folder.map(|folder| kept(&folder.join(FOLDER))).unwrap_or_default();
+        let run = recorder.and_then(Recorder::run);
         Ok(Self { around, sops, run, told: Mutex::new(told) })
     }
 }
