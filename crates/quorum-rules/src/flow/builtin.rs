@@ -7,6 +7,9 @@ use super::exec::insert;
 use super::ir::{Call, Const, ExprKind};
 use super::value::{Items, Key, Taint, Value};
 
+/// The place of what is known about the keys of a map.
+const KEYS: &str = "\u{0}keys";
+
 /// What a method does: its result, where it is known, and the receiver afterwards, where it changes.
 #[derive(Debug, Default)]
 pub(super) struct Effect {
@@ -143,6 +146,12 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
         }
         "put" | "set" | "setAttribute" | "setProperty" | "Set" | "setdefault" | "putIfAbsent"
         | "store" => {
+            if let (Some(only), None, "set") = (first, second, name) {
+                // `ThreadLocal`, `AtomicReference` and their like hold one value.
+                receiver.taint = only.any_taint();
+                receiver.items = None;
+                return Some(Effect { result: None, receiver: Some(receiver) });
+            }
             let (Some(at), Some(value)) = (first, second) else { return None };
             // `config.set(section, name, value)`
             let (place, value) = match given.args.get(2) {
@@ -153,6 +162,11 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
                 receiver.taint = Taint::worse(receiver.taint.as_ref(), value.any_taint().as_ref());
             }
             insert(&mut receiver, place, value.clone());
+            if let (Some(taint), "put" | "putIfAbsent") = (at.any_taint(), name) {
+                // Whoever walks over the keys meets it.
+                let keys = Key::Text(Rc::from(KEYS));
+                insert(&mut receiver, Some(keys), Value::tainted(Some(taint)));
+            }
             Some(Effect { result: None, receiver: Some(receiver) })
         }
         "get" | "getProperty" | "getAttribute" | "getOrDefault" | "at" | "elementAt" | "fetch"

@@ -30,6 +30,9 @@ impl Machine<'_> {
                 let outer = std::mem::take(&mut self.marks);
                 let mut value = self.call(call, expr.span);
                 value.marks |= std::mem::replace(&mut self.marks, outer);
+                if call.new && value.identity.is_none() && value.constant.is_none() {
+                    value.identity = Some(self.new_identity());
+                }
                 value
             }
             ExprKind::Join(parts) => {
@@ -68,9 +71,13 @@ impl Machine<'_> {
                     let value = self.eval(part);
                     items.known.insert(Key::Int(at), value);
                 }
-                Value { items: Some(Rc::new(items)), ..Value::default() }
+                let identity = Some(self.new_identity());
+                Value { items: Some(Rc::new(items)), identity, ..Value::default() }
             }
-            ExprKind::Map(pairs) => self.map(pairs),
+            ExprKind::Map(pairs) => {
+                let identity = Some(self.new_identity());
+                Value { identity, ..self.map(pairs) }
+            }
             ExprKind::Lambda(function) => {
                 let closure = Rc::new(Closure {
                     function: Rc::clone(function),
@@ -161,11 +168,14 @@ impl Machine<'_> {
         if is_number_type(ty) {
             value.taint = value.taint.filter(|taint| taint.is_harmless());
             value.path = Some(Rc::from(super::value::NUMBER));
-        } else if value.constant.is_none() && value.function.is_none() {
+        } else if matches!(value.constant, None | Some(Const::Null)) && value.function.is_none() {
             let plain =
                 matches!(&**ty, "String" | "string" | "str" | "Object" | "object" | "unknown");
             // What a call is known to return says more than what the variable is declared as.
-            let exact = value.path.as_ref().is_some_and(|path| self.is_exact(path));
+            let exact = value
+                .path
+                .as_ref()
+                .is_some_and(|path| self.is_exact(path) || self.is_own_class(path));
             if (!plain && !exact) || value.path.is_none() {
                 value.path = Some(self.resolve_type(ty));
             }

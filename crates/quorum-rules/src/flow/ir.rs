@@ -155,6 +155,8 @@ pub(super) struct Param {
     pub(super) annotations: Vec<Rc<str>>,
     /// Its value where the caller gives none.
     pub(super) default: Option<Expr>,
+    /// Whether it takes all arguments that are left.
+    pub(super) rest: bool,
     pub(super) span: Span,
 }
 
@@ -176,6 +178,8 @@ pub(super) struct Class {
     pub(super) bases: Vec<Rc<str>>,
     pub(super) annotations: Vec<Rc<str>>,
     pub(super) methods: Vec<Rc<Function>>,
+    /// The fields that a record is made of, in their order.
+    pub(super) components: Vec<Rc<str>>,
     /// What is assigned to fields where they are declared.
     pub(super) fields: Vec<Stmt>,
 }

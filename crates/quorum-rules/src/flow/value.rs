@@ -113,6 +113,8 @@ pub(super) struct Value {
     pub(super) marks: Marks,
     /// The test whose outcome it is.
     pub(super) test: Option<Rc<Expr>>,
+    /// Which object it is, where several names may stand for one.
+    pub(super) identity: Option<u32>,
 }
 
 /// A function with the variables around it.
@@ -331,6 +333,7 @@ impl Value {
                 (Some(a), Some(b)) if Rc::ptr_eq(a, b) => Some(Rc::clone(a)),
                 _ => None,
             },
+            identity: if self.identity == other.identity { self.identity } else { None },
             constant,
             taint,
             items,
