@@ -1,6 +1,6 @@
 //! The small common form to which every language is lowered.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Where something stands, in lines counted from 0.
@@ -168,6 +168,8 @@ pub(super) struct Function {
     pub(super) body: Vec<Stmt>,
     pub(super) annotations: Vec<Rc<str>>,
     pub(super) span: Span,
+    /// Whether everybody can call it, where the language says so at its declaration.
+    pub(super) public: bool,
     /// Its number within the file.
     pub(super) id: usize,
 }
@@ -190,6 +192,8 @@ pub(super) struct Module {
     /// What a name that is imported stands for.
     pub(super) imports: HashMap<Rc<str>, Rc<str>>,
     pub(super) functions: Vec<Rc<Function>>,
+    /// The names of all that is called.
+    pub(super) called: HashSet<Rc<str>>,
     pub(super) classes: Vec<Class>,
     pub(super) top: Vec<Stmt>,
 }

@@ -223,7 +223,9 @@ impl<'a> Machine<'a> {
         let position = position.wrapping_sub(skip);
         let resolved = param.ty.as_ref().map(|ty| self.resolve_type(ty)).unwrap_or_default();
         for model in &self.tables.models.params {
-            if fits(model, function, class, position, param, &resolved) {
+            if fits(model, function, class, position, param, &resolved)
+                && (!model.offered || self.is_offered(function))
+            {
                 if let Some(is) = &model.is {
                     value.path = Some(Rc::from(is.as_str()));
                 }
@@ -236,6 +238,13 @@ impl<'a> Machine<'a> {
             }
         }
         value
+    }
+
+    /// Whether a method is there for others to call.
+    fn is_offered(&self, function: &Function) -> bool {
+        function.public
+            && !self.module.called.contains(&function.name)
+            && function.class.as_ref().is_some_and(|class| *class != function.name)
     }
 
     /// Whether values of a type are numbers or flags.

@@ -48,6 +48,7 @@ const HARMS: &[&str] = &[
     "predictable",
     "address",
     "prompt",
+    "intent",
 ];
 
 /// The bit of a harm; names that are not in the list share the last one.

@@ -116,7 +116,10 @@ impl Lowerer<'_> {
         let body = self.body(node);
         self.class = outer;
         let span = Self::span(node);
-        self.register(Function { name, class, params, body, annotations, span, id: 0 })
+        let public = child_of_kind(node, &["modifiers"]).is_some_and(|modifiers| {
+            self.text(modifiers).split_whitespace().any(|w| w == "public")
+        });
+        self.register(Function { name, class, params, body, annotations, span, public, id: 0 })
     }
 
     fn body(&mut self, node: Node<'_>) -> Vec<Stmt> {
@@ -176,6 +179,7 @@ impl Lowerer<'_> {
             body,
             annotations: Vec::new(),
             span,
+            public: false,
             id: 0,
         })
     }

@@ -328,6 +328,7 @@ impl Lowerer<'_> {
             body: vec![Stmt::Return(Some(call))],
             annotations: Vec::new(),
             span: Self::span(node),
+            public: false,
             id: 0,
         });
         ExprKind::Lambda(function)
