@@ -26,6 +26,9 @@ pub(super) struct Given<'t> {
 
 impl<'a> Machine<'a> {
     pub(super) fn call(&mut self, call: &Call, span: Span) -> Value {
+        if let Some(value) = self.name_of_file(call) {
+            return value;
+        }
         let (this, callee, name) = self.callee(call);
         let given = self.given(call, this);
         if let ExprKind::Index(_, key) = &call.callee.kind {
@@ -62,6 +65,21 @@ impl<'a> Machine<'a> {
         }
         let value = self.result(&callee, &given, &name, call, span);
         self.named(value, &path, call)
+    }
+
+    /// `new File(path).getName()`: no file is touched, and what is left of the path has no folders.
+    fn name_of_file(&mut self, call: &Call) -> Option<Value> {
+        let ExprKind::Field(object, method) = &call.callee.kind else { return None };
+        let ExprKind::Call(inner) = &object.kind else { return None };
+        let ExprKind::Name(class) = &inner.callee.kind else { return None };
+        let [only] = inner.args.as_slice() else { return None };
+        let is_file = inner.new && class.rsplit('.').next() == Some("File");
+        if !(is_file && &**method == "getName" && self.lang == Lang::Java) {
+            return None;
+        }
+        let value = self.eval(&only.value);
+        let clean = |taint: Rc<Taint>| taint.cleaned(harms(&["path", "file"]));
+        Some(Value::tainted(value.any_taint().map(clean)))
     }
 
     /// `functions[name]()`: the name chooses what is called.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::exec::{element, truth};
 use super::guard::is_test;
-use super::ir::{Const, Expr, ExprKind, Op, Span, Stmt};
+use super::ir::{Call, Const, Expr, ExprKind, Op, Span, Stmt};
 use super::machine::Machine;
 use super::names::is_number_type;
 use super::value::{Closure, Items, Key, Taint, UNKNOWN_START, Value, join_scopes};
@@ -31,7 +31,7 @@ impl Machine<'_> {
                 let mut value = self.call(call, expr.span);
                 value.marks |= std::mem::replace(&mut self.marks, outer);
                 if call.new && value.identity.is_none() && value.constant.is_none() {
-                    value.identity = Some(self.new_identity());
+                    value.identity = Some(self.identity_of(call, &value));
                 }
                 value
             }
@@ -99,6 +99,17 @@ impl Machine<'_> {
             }
             ExprKind::Block(block) => self.block_value(block),
         }
+    }
+
+    /// The identity of a new object. What is written to `new PrintWriter(out)` is in `out`.
+    fn identity_of(&mut self, call: &Call, value: &Value) -> u32 {
+        let wraps = value.path.as_deref().is_some_and(super::builtin::writes);
+        let inner = call.args.first().filter(|_| wraps).map(|arg| &arg.value.kind);
+        let inner = match inner {
+            Some(ExprKind::Name(name)) => self.scope.get(name).and_then(|inner| inner.identity),
+            _ => None,
+        };
+        inner.unwrap_or_else(|| self.new_identity())
     }
 
     /// Runs a function that somebody outside is going to call.
@@ -241,7 +252,13 @@ impl Machine<'_> {
         if count {
             return Value::at(super::value::NUMBER);
         }
-        let taint = self.source_at(&path, span).or_else(|| object.taint.clone());
+        // A line that is read from a connection is what the connection brought.
+        let taint = match (self.source_at(&path, span), &object.taint) {
+            (Some(new), Some(own)) if own.source.strength > new.source.strength => {
+                Some(Rc::clone(own))
+            }
+            (new, own) => new.or_else(|| own.clone()),
+        };
         Value { taint, path: Some(path), ..Value::default() }
     }
 

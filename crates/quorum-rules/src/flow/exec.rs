@@ -431,7 +431,8 @@ impl Machine<'_> {
             .map(|(other, _)| Rc::clone(other))
             .collect();
         for other in others {
-            self.set(&other, value.clone());
+            let path = self.scope.get(&other).and_then(|known| known.path.clone());
+            self.set(&other, Value { path, ..value.clone() });
         }
     }
 

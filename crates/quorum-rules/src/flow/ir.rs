@@ -168,6 +168,8 @@ pub(super) struct Function {
     pub(super) body: Vec<Stmt>,
     pub(super) annotations: Vec<Rc<str>>,
     pub(super) span: Span,
+    /// The type of what it returns, as it is written, where it stands before the name.
+    pub(super) returns: Option<Rc<str>>,
     /// Whether everybody can call it, where the language says so at its declaration.
     pub(super) public: bool,
     /// Its number within the file.
@@ -192,6 +194,8 @@ pub(super) struct Module {
     /// What a name that is imported stands for.
     pub(super) imports: HashMap<Rc<str>, Rc<str>>,
     pub(super) functions: Vec<Rc<Function>>,
+    /// The names of all that is assigned to after its declaration.
+    pub(super) assigned: HashSet<Rc<str>>,
     /// The names of all that is called.
     pub(super) called: HashSet<Rc<str>>,
     pub(super) classes: Vec<Class>,

@@ -146,7 +146,12 @@ impl<'a> Machine<'a> {
         self.returned.clear();
         let mut items = Items::default();
         for (name, value) in &*scope {
-            items.known.insert(super::value::Key::Text(Rc::clone(name)), value.clone());
+            let mut value = value.clone();
+            if self.module.assigned.contains(name) && self.lang == Lang::Java {
+                // It starts as a constant, but does not stay one.
+                value.constant = None;
+            }
+            items.known.insert(super::value::Key::Text(Rc::clone(name)), value);
         }
         let own = Value {
             path: Some(self.class_path(class)),
@@ -189,8 +194,8 @@ impl<'a> Machine<'a> {
         self.scope = Rc::new(scope);
         self.stack.push(Rc::clone(function));
         self.exec_block(&function.body);
-        self.stack.pop();
         self.returned_from(function);
+        self.stack.pop();
         let scope = std::mem::take(&mut self.scope);
         self.returned.clear();
         if let Some(class) = class {

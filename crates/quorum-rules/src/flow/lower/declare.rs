@@ -116,10 +116,24 @@ impl Lowerer<'_> {
         let body = self.body(node);
         self.class = outer;
         let span = Self::span(node);
+        let returns = match self.lang {
+            Lang::Java => node.child_by_field_name("type").map(|ty| self.short(ty)),
+            _ => None,
+        };
         let public = child_of_kind(node, &["modifiers"]).is_some_and(|modifiers| {
             self.text(modifiers).split_whitespace().any(|w| w == "public")
         });
-        self.register(Function { name, class, params, body, annotations, span, public, id: 0 })
+        self.register(Function {
+            name,
+            class,
+            params,
+            body,
+            annotations,
+            span,
+            returns,
+            public,
+            id: 0,
+        })
     }
 
     fn body(&mut self, node: Node<'_>) -> Vec<Stmt> {
@@ -179,6 +193,7 @@ impl Lowerer<'_> {
             body,
             annotations: Vec::new(),
             span,
+            returns: None,
             public: false,
             id: 0,
         })

@@ -328,6 +328,7 @@ impl Lowerer<'_> {
             body: vec![Stmt::Return(Some(call))],
             annotations: Vec::new(),
             span: Self::span(node),
+            returns: None,
             public: false,
             id: 0,
         });
@@ -499,6 +500,9 @@ impl Lowerer<'_> {
         let (Some(left), Some(right)) = (left, right) else { return self.wrapped(node) };
         let between = self.text.get(left.end_byte()..right.start_byte()).unwrap_or_default();
         let target = self.target(left);
+        if let Target::Name(name) | Target::Field(_, name) = &target {
+            self.module.assigned.insert(Rc::clone(name));
+        }
         let mut value = self.expr(right);
         let operator: String = between.chars().filter(|c| !c.is_whitespace()).collect();
         let operator = operator.rsplit(':').next().unwrap_or_default();
