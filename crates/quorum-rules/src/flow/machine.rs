@@ -218,6 +218,8 @@ impl<'a> Machine<'a> {
     ) -> Value {
         let path = match &param.ty {
             Some(ty) if self.is_number(ty) => Rc::from(NUMBER),
+            // An array that is made here has its type as its path; this one is somebody's.
+            Some(ty) if &**ty == "byte[]" => Rc::clone(&param.name),
             Some(ty) if !matches!(&**ty, "char" | "int" | "wchar_t" | "unsigned") => {
                 self.resolve_type(ty)
             }
@@ -247,7 +249,9 @@ impl<'a> Machine<'a> {
 
     /// Whether a method is there for others to call.
     fn is_offered(&self, function: &Function) -> bool {
+        // What a setter is given is a setting.
         function.public
+            && !function.name.starts_with("set")
             && !self.module.called.contains(&function.name)
             && function.class.as_ref().is_some_and(|class| *class != function.name)
     }
