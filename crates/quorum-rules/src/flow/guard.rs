@@ -6,7 +6,10 @@ use quorum_syntax::Lang;
 
 use super::ir::{Call, Const, Expr, ExprKind, Op};
 use super::machine::Machine;
-use super::value::{ALL_HARMS, Harms, Value, harms, narrowing};
+use super::value::{ALL_HARMS, Harms, Value, harms, join_scopes, narrowing};
+
+/// How many conditions inside one another may leave open which of their sides holds.
+const DOUBTS: usize = 8;
 
 impl Machine<'_> {
     /// Takes a condition for true or false.
@@ -21,6 +24,21 @@ impl Machine<'_> {
             ExprKind::Binary(Op::Or | Op::Else, left, right) if !holds => {
                 self.assume(left, false);
                 self.assume(right, false);
+            }
+            ExprKind::Binary(Op::Or | Op::Else | Op::And, left, right) => {
+                // One of them, nobody knows which: what both say is known. Every level reads its
+                // left side twice, so deep ones are left alone.
+                if self.doubts >= DOUBTS {
+                    return;
+                }
+                self.doubts += 1;
+                let before = Rc::clone(&self.scope);
+                self.assume(left, holds);
+                let first = std::mem::replace(&mut self.scope, before);
+                self.assume(left, !holds);
+                self.assume(right, holds);
+                self.scope = join_scopes(&first, &self.scope);
+                self.doubts -= 1;
             }
             ExprKind::Binary(op @ (Op::Eq | Op::Ne), left, right) => {
                 self.assume_equal(left, right, (*op == Op::Eq) == holds);

@@ -67,6 +67,9 @@ struct ParamEntry {
     class_annotation: Option<String>,
     base: Option<String>,
     position: Option<usize>,
+    /// The function is public and nothing in the file calls it: its callers are elsewhere.
+    #[serde(default)]
+    offered: bool,
     /// It is a stranger's value; this says which.
     source: Option<String>,
     /// It is this.
@@ -162,6 +165,7 @@ pub(super) struct ParamModel {
     pub(super) class_annotation: Option<Expression>,
     pub(super) base: Option<Expression>,
     pub(super) position: Option<usize>,
+    pub(super) offered: bool,
     pub(super) source: Option<SourceModel>,
     pub(super) is: Option<String>,
 }
@@ -290,6 +294,7 @@ impl ParamModel {
             class_annotation: regex(entry.class_annotation)?,
             base: regex(entry.base)?,
             position: entry.position,
+            offered: entry.offered,
             source: entry.source.map(|note| SourceModel {
                 note: note.into(),
                 strength,

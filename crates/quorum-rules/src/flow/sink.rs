@@ -94,7 +94,11 @@ impl Machine<'_> {
         for value in values {
             let Some(taint) = value.any_taint() else { continue };
             let span = taint.last.as_ref().map_or(taint.source.span, |last| last.span);
-            let text = function.annotations.join(" ");
+            let mut text = function.annotations.join(" ");
+            if let Some(returns) = &function.returns {
+                text.push_str(" -> ");
+                text.push_str(returns);
+            }
             for &number in &numbers {
                 let given = Given {
                     this: Value::text(&text),
@@ -351,6 +355,7 @@ fn program_is_fixed(given: &Given<'_>) -> bool {
 /// Whether an address begins with a host that the code itself names, or is a path on this one.
 fn host_is_fixed(value: &Value) -> bool {
     let Some(prefix) = value.prefix.as_deref() else { return false };
+    let prefix = prefix.trim_start_matches("redirect:").trim_start_matches("forward:");
     if let Some(rest) = prefix.strip_prefix(UNKNOWN_START) {
         // `base + "/path/" + …`
         return rest.contains(['/', '?', '#']);

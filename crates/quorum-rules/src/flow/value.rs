@@ -48,6 +48,7 @@ const HARMS: &[&str] = &[
     "predictable",
     "address",
     "prompt",
+    "intent",
 ];
 
 /// The bit of a harm; names that are not in the list share the last one.
@@ -113,6 +114,8 @@ pub(super) struct Value {
     pub(super) marks: Marks,
     /// The test whose outcome it is.
     pub(super) test: Option<Rc<Expr>>,
+    /// Which object it is, where several names may stand for one.
+    pub(super) identity: Option<u32>,
 }
 
 /// A function with the variables around it.
@@ -331,6 +334,7 @@ impl Value {
                 (Some(a), Some(b)) if Rc::ptr_eq(a, b) => Some(Rc::clone(a)),
                 _ => None,
             },
+            identity: if self.identity == other.identity { self.identity } else { None },
             constant,
             taint,
             items,
