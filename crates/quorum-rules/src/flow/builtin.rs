@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::call::Given;
+use super::eval::joined;
 use super::exec::insert;
 use super::ir::{Call, Const, ExprKind};
 use super::value::{Items, Key, Taint, Value};
@@ -19,7 +20,9 @@ pub(super) fn apply(name: &str, call: &Call, given: &Given<'_>) -> Option<Effect
     if !matches!(call.callee.kind, ExprKind::Field(..)) {
         return function(name, given);
     }
-    if let Some(text) = given.this.as_text() {
+    if let Some(text) = given.this.as_text()
+        && !(is_builder(&given.this) && grows(name))
+    {
         return text_method(name, text, given)
             .map(|result| Effect { result: Some(result), receiver: None });
     }
@@ -68,8 +71,8 @@ fn text_method(name: &str, text: &str, given: &Given<'_>) -> Option<Value> {
         }
         "toLowerCase" | "lower" | "downcase" | "ToLower" => Value::text(&text.to_lowercase()),
         "toUpperCase" | "upper" | "upcase" | "ToUpper" => Value::text(&text.to_uppercase()),
-        "trim" | "strip" | "toString" | "to_s" | "intern" | "encode" | "to_string" | "to_owned"
-        | "getBytes" | "Trim" => Value::text(text.trim()),
+        "trim" | "strip" | "toString" | "String" | "ToString" | "to_s" | "intern" | "encode"
+        | "to_string" | "to_owned" | "getBytes" | "Trim" => Value::text(text.trim()),
         "equals" | "Equals" => Value::constant(Const::Bool(arg?.as_text()? == text)),
         "startswith" | "startsWith" => {
             Value::constant(Const::Bool(text.starts_with(arg?.as_text()?)))
@@ -119,15 +122,23 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
         | "addAll" | "extend" | "add_all" | "insert" | "unshift" | "Write" | "AddRange"
         | "addFirst" | "enqueue" | "emplace_back" => {
             let value = second.filter(|_| name == "insert").or(first)?.clone();
-            let text_like = receiver.constant.is_some()
-                || receiver.prefix.is_some()
-                || receiver
-                    .path
-                    .as_deref()
-                    .is_some_and(|path| path.contains("Builder") || path.contains("Buffer"));
-            if text_like {
-                let taint = Taint::worse(receiver.taint.as_ref(), value.any_taint().as_ref());
-                let result = Value { constant: None, settled: false, taint, ..receiver };
+            if is_builder(&receiver) || receiver.constant.is_some() || receiver.prefix.is_some() {
+                let fresh = receiver.as_text().is_none()
+                    && receiver.prefix.is_none()
+                    && receiver.taint.is_none();
+                let text = if fresh {
+                    value
+                } else {
+                    joined(&[Value { items: None, ..receiver.clone() }, value])
+                };
+                let taint = Taint::worse(receiver.taint.as_ref(), text.any_taint().as_ref());
+                let result = Value {
+                    constant: text.constant,
+                    settled: text.settled,
+                    prefix: text.prefix,
+                    taint,
+                    ..receiver
+                };
                 return Some(Effect { result: Some(result.clone()), receiver: Some(result) });
             }
             if name == "insert" && second.is_some()
@@ -140,6 +151,11 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
                 push(&mut receiver, value);
             }
             Some(Effect { result: Some(receiver.clone()), receiver: Some(receiver) })
+        }
+        "String" | "toString" | "ToString" | "to_s" | "Bytes" | "getvalue"
+            if is_builder(&receiver) && (receiver.prefix.is_some() || receiver.settled) =>
+        {
+            Some(Effect { result: Some(Value { path: None, ..receiver }), receiver: None })
         }
         "put" | "set" | "setAttribute" | "setProperty" | "Set" | "setdefault" | "putIfAbsent"
         | "store" => {
@@ -241,6 +257,16 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
         }
         _ => None,
     }
+}
+
+/// Whether text is collected in it.
+fn is_builder(value: &Value) -> bool {
+    value.path.as_deref().is_some_and(|path| path.contains("Builder") || path.contains("Buffer"))
+}
+
+/// Whether a method adds text to a builder.
+fn grows(name: &str) -> bool {
+    matches!(name, "append" | "Append" | "AppendLine" | "WriteString" | "write" | "Write")
 }
 
 /// The place of a value in a section, where both have names.

@@ -14,7 +14,7 @@ use super::names::{
     returns_itself, wraps_function,
 };
 use super::sink::text_of;
-use super::value::{ALL_HARMS, Harms, NUMBER, Taint, Value, harms};
+use super::value::{ALL_HARMS, Harms, Items, Key, NUMBER, Taint, Value, harms};
 
 /// What a call is given.
 #[derive(Debug)]
@@ -60,8 +60,30 @@ impl<'a> Machine<'a> {
                 return result;
             }
         }
-        let value = self.result(&callee, &given, &name, call, span);
+        let value = match self.literal(call, &given) {
+            Some(value) => value,
+            None => self.result(&callee, &given, &name, call, span),
+        };
         self.named(value, &path, call)
+    }
+
+    /// A literal of a Go type keeps its fields or elements apart.
+    fn literal(&self, call: &Call, given: &Given<'_>) -> Option<Value> {
+        const MANY: usize = 64;
+        if !call.new || self.lang != Lang::Go || given.args.is_empty() || given.args.len() > MANY {
+            return None;
+        }
+        let list = given.args.iter().all(|(name, _)| name.is_none());
+        let mut items = Items { list, ..Items::default() };
+        for (at, (name, value)) in (0..).zip(&given.args) {
+            let key = match name {
+                Some(name) => Key::Text(Rc::clone(name)),
+                None if list => Key::Int(at),
+                None => return None,
+            };
+            items.known.insert(key, value.clone());
+        }
+        Some(Value { items: Some(Rc::new(items)), ..Value::default() })
     }
 
     /// `functions[name]()`: the name chooses what is called.

@@ -263,7 +263,10 @@ impl Machine<'_> {
                     return Value { taint, path, ..Value::default() };
                 }
             } else {
-                return element(&container);
+                let found = element(&container);
+                // A map need not have the key.
+                let settled = found.is_spelt_out();
+                return if items.list { found } else { Value { constant: None, settled, ..found } };
             }
         }
         let path = match key.as_text() {

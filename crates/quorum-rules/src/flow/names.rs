@@ -385,3 +385,11 @@ pub(super) fn returns_itself(name: &str) -> bool {
     ) || name.starts_with("with")
         || name.starts_with("set")
 }
+
+/// Whether a declared type says less than what a value is known to be.
+pub(super) fn says_little(ty: &str) -> bool {
+    matches!(
+        ty,
+        "io.Writer" | "io.Reader" | "any" | "interface{}" | "Any" | "typing.Any" | "object"
+    )
+}
