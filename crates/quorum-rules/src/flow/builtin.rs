@@ -6,7 +6,7 @@ use super::call::Given;
 use super::eval::joined;
 use super::exec::insert;
 use super::ir::{Call, Const, ExprKind};
-use super::value::{Items, Key, Taint, Value};
+use super::value::{Items, Key, Taint, UNKNOWN_START, Value};
 
 /// What a method does: its result, where it is known, and the receiver afterwards, where it changes.
 #[derive(Debug, Default)]
@@ -157,6 +157,7 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
         {
             Some(Effect { result: Some(Value { path: None, ..receiver }), receiver: None })
         }
+        "substring" | "substr" => Some(Effect { result: part(&receiver, given), receiver: None }),
         "put" | "set" | "setAttribute" | "setProperty" | "Set" | "setdefault" | "putIfAbsent"
         | "store" => {
             let (Some(at), Some(value)) = (first, second) else { return None };
@@ -257,6 +258,27 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
         }
         _ => None,
     }
+}
+
+/// The part of a text or a list between two numbers, where it is known.
+fn part(whole: &Value, given: &Given<'_>) -> Option<Value> {
+    let number = |at: usize| match given.args.get(at)?.1.constant {
+        Some(Const::Int(number)) => Some(number),
+        _ => None,
+    };
+    let (from, to) = (number(0)?, number(1)?);
+    if let Some(items) = whole.items.as_ref().filter(|items| items.list) {
+        let known = items.known.iter().filter_map(|(key, value)| match key {
+            Key::Int(at) if (from..to).contains(at) => Some((Key::Int(at - from), value.clone())),
+            _ => None,
+        });
+        let items = Items { known: known.collect(), list: true };
+        return Some(Value { items: Some(Rc::new(items)), ..whole.clone() });
+    }
+    let start = whole.prefix.as_deref().filter(|start| !start.starts_with(UNKNOWN_START))?;
+    let length = usize::try_from(to - from).ok()?;
+    let part: String = start.chars().skip(usize::try_from(from).ok()?).take(length).collect();
+    (part.chars().count() == length).then(|| Value::text(&part))
 }
 
 /// Whether text is collected in it.
