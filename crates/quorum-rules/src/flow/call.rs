@@ -14,7 +14,7 @@ use super::names::{
     returns_element, returns_itself, wraps_function,
 };
 use super::sink::text_of;
-use super::value::{ALL_HARMS, Harms, Key, NUMBER, Taint, Value, harms};
+use super::value::{ALL_HARMS, Harms, Items, Key, NUMBER, Taint, Value, harms};
 
 /// What a call is given.
 #[derive(Debug)]
@@ -63,7 +63,10 @@ impl<'a> Machine<'a> {
                 return result;
             }
         }
-        let value = self.result(&callee, &given, &name, call, span);
+        let value = match self.literal(call, &given) {
+            Some(value) => value,
+            None => self.result(&callee, &given, &name, call, span),
+        };
         self.named(value, &path, call)
     }
 
@@ -80,6 +83,25 @@ impl<'a> Machine<'a> {
         let value = self.eval(&only.value);
         let clean = |taint: Rc<Taint>| taint.cleaned(harms(&["path", "file"]));
         Some(Value::tainted(value.any_taint().map(clean)))
+    }
+
+    /// A literal of a Go type keeps its fields or elements apart.
+    fn literal(&self, call: &Call, given: &Given<'_>) -> Option<Value> {
+        const MANY: usize = 64;
+        if !call.new || self.lang != Lang::Go || given.args.is_empty() || given.args.len() > MANY {
+            return None;
+        }
+        let list = given.args.iter().all(|(name, _)| name.is_none());
+        let mut items = Items { list, ..Items::default() };
+        for (at, (name, value)) in (0..).zip(&given.args) {
+            let key = match name {
+                Some(name) => Key::Text(Rc::clone(name)),
+                None if list => Key::Int(at),
+                None => return None,
+            };
+            items.known.insert(key, value.clone());
+        }
+        Some(Value { items: Some(Rc::new(items)), ..Value::default() })
     }
 
     /// `functions[name]()`: the name chooses what is called.
@@ -336,6 +358,10 @@ impl<'a> Machine<'a> {
         let plain = |(_, value): &(Option<Rc<str>>, Value)| value.is_plain();
         if !given.args.is_empty() && given.args.iter().all(plain) && converts(&lower) {
             return Value { taint: from_args, ..Value::at(NUMBER) };
+        }
+        let spelt_out = |(_, value): &(Option<Rc<str>>, Value)| value.is_spelt_out();
+        if passes && !given.args.is_empty() && given.args.iter().all(spelt_out) {
+            return Value { settled: true, ..Value::default() };
         }
         let Some(taint) = from_args else { return Value::default() };
         // What stands in a file is not what its name says.

@@ -290,7 +290,10 @@ impl Machine<'_> {
                     return Value { taint, path, ..Value::default() };
                 }
             } else {
-                return element(&container);
+                let found = element(&container);
+                // A map need not have the key.
+                let settled = found.is_spelt_out();
+                return if items.list { found } else { Value { constant: None, settled, ..found } };
             }
         }
         let path = match key.as_text() {
@@ -371,6 +374,11 @@ impl Machine<'_> {
                     .map_or_else(Value::default, |n| Value::constant(Const::Int(n))),
                 _ => joined(&[first, second]),
             },
+            // `folder / name`
+            Op::Div if first.path.as_deref().is_some_and(is_folder) => {
+                let path = first.path.clone();
+                Value { path, ..joined(&[first, second]) }
+            }
             Op::And | Op::Or => match (truth(&first), truth(&second)) {
                 (Some(a), Some(b)) => {
                     Value::constant(Const::Bool(if op == Op::And { a && b } else { a || b }))
@@ -381,6 +389,12 @@ impl Machine<'_> {
             _ => fold(op, &first, &second).map_or_else(Value::default, Value::constant),
         }
     }
+}
+
+/// Whether a path is that of a value that names a file.
+fn is_folder(path: &str) -> bool {
+    let last = path.trim_end_matches("()").rsplit('.').next().unwrap_or(path);
+    last.ends_with("Path") || matches!(last, "parent" | "resolve" | "absolute" | "expanduser")
 }
 
 /// The path of a field.

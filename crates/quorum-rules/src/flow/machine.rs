@@ -328,7 +328,11 @@ impl<'a> Machine<'a> {
             if value.path.is_none() || param.ty.is_some() {
                 value.path = Some(match &param.ty {
                     Some(ty) if self.is_number(ty) && value.taint.is_none() => Rc::from(NUMBER),
-                    Some(_) if value.path.as_ref().is_some_and(|path| self.is_exact(path)) => {
+                    Some(ty)
+                        if value.path.as_ref().is_some_and(|path| {
+                            self.is_exact(path) || super::names::says_little(ty)
+                        }) =>
+                    {
                         value.path.take().unwrap_or_default()
                     }
                     Some(ty) => self.resolve_type(ty),

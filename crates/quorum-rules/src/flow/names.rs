@@ -458,3 +458,11 @@ pub(super) fn calls_function(name: &str) -> bool {
         "apply" | "accept" | "get" | "test" | "run" | "call" | "invoke" | "applyAsInt" | "execute"
     )
 }
+
+/// Whether a declared type says less than what a value is known to be.
+pub(super) fn says_little(ty: &str) -> bool {
+    matches!(
+        ty,
+        "io.Writer" | "io.Reader" | "any" | "interface{}" | "Any" | "typing.Any" | "object"
+    )
+}

@@ -261,7 +261,9 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
                 .not_matches
                 .as_ref()
                 .is_none_or(|regex| printed.as_deref().is_none_or(|text| !regex.is_match(text)))
-            && test.test.constant.is_none_or(|wanted| is_known(value) == wanted)
+            && test.test.constant.is_none_or(|wanted| {
+                if wanted { is_known(value) } else { !is_known(value) && !value.is_plain() }
+            })
             && test.test.tainted.is_none_or(|wanted| value.any_taint().is_some() == wanted)
             && test.test.below.is_none_or(|limit| match &value.constant {
                 Some(super::ir::Const::Int(number)) => *number < limit,

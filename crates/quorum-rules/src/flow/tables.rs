@@ -193,7 +193,10 @@ impl Tables {
             }
         }
         let words: Vec<&str> = tables.by_callee.words().chain(tables.by_target.words()).collect();
-        if !tables.by_callee.has_wild() && !tables.by_target.has_wild() {
+        // `[]=` is no text that a file has.
+        let spelt = |word: &&str| word.contains(|c: char| c.is_alphanumeric());
+        let all_spelt = words.iter().all(spelt);
+        if all_spelt && !tables.by_callee.has_wild() && !tables.by_target.has_wild() {
             tables.words = AhoCorasick::new(&words).ok();
         }
         tables
