@@ -10,6 +10,7 @@ use super::model::{ParamModel, SourceModel};
 use super::sink::Hit;
 use super::tables::Tables;
 use super::value::{Closure, Items, Marks, NUMBER, Origin, Scope, Taint, Value};
+use crate::rule::Matching;
 
 /// Steps that one file may take; beyond them nothing more is followed, and that is said.
 const FUEL: u32 = 300_000;
@@ -44,6 +45,8 @@ pub(super) struct Machine<'a> {
     /// Where the fields of the struct that is being made stand.
     pub(super) field_spans: Vec<(Rc<str>, Span)>,
     fields: HashMap<Rc<str>, Value>,
+    /// Regular expressions that were looked at, and whether they can take long.
+    pub(super) slow: HashMap<(Rc<str>, Matching), bool>,
     fuel: u32,
     pub(super) hits: Vec<Hit>,
     /// What functions return when nothing is known about their arguments, and what they leave in
@@ -86,6 +89,7 @@ impl<'a> Machine<'a> {
             left_args: Vec::new(),
             field_spans: Vec::new(),
             fields: HashMap::new(),
+            slow: HashMap::new(),
             fuel: FUEL,
             hits: Vec::new(),
             plain: HashMap::new(),
@@ -311,7 +315,8 @@ impl<'a> Machine<'a> {
         self.left = closure.this.as_ref().and_then(|_| self.scope.get(self.own_name()).cloned());
         let left = function.params.iter().map(|param| self.scope.get(&param.name).cloned());
         self.left_args = left.map(Option::unwrap_or_default).collect();
-        self.scope = outer;
+        let inner = std::mem::replace(&mut self.scope, outer);
+        self.keep_captured(closure, &inner);
         self.wanted = wanted;
         let all = std::mem::replace(&mut self.returned, returned);
         let value = all.into_iter().reduce(|a, b| a.join(&b)).unwrap_or_default();
@@ -319,6 +324,31 @@ impl<'a> Machine<'a> {
             self.plain.insert(function.id, (value.clone(), self.left_args.clone()));
         }
         value
+    }
+
+    /// What a function stores in variables of the function around it stays there:
+    /// `let all = ""; stream.on("data", part => { all += part; })`
+    fn keep_captured(&mut self, closure: &Closure, inner: &Scope) {
+        if !matches!(self.lang, Lang::JavaScript | Lang::TypeScript | Lang::Tsx | Lang::Java) {
+            return;
+        }
+        let own = &closure.function;
+        for (name, before) in &*closure.scope {
+            let Some(after) = inner.get(name).filter(|after| !after.is_same(before)) else {
+                continue;
+            };
+            if after.any_taint().is_none()
+                || before.any_taint().is_some()
+                || own.locals.contains(name)
+                || own.params.iter().any(|param| param.target.binds(name))
+            {
+                continue;
+            }
+            if let Some(now) = self.scope.get(name) {
+                let joined = Value { path: now.path.clone(), ..now.join(after) };
+                Rc::make_mut(&mut self.scope).insert(Rc::clone(name), joined);
+            }
+        }
     }
 
     /// What methods call the object that they belong to.

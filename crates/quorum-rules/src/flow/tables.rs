@@ -192,7 +192,10 @@ impl Tables {
                 }
             }
         }
-        let words: Vec<&str> = tables.by_callee.words().chain(tables.by_target.words()).collect();
+        // What is chosen by a key is spelt with a bracket, whatever stands in it.
+        let spelt = |word| if str::starts_with(word, '[') { "[" } else { word };
+        let words = tables.by_callee.words().chain(tables.by_target.words());
+        let words: Vec<&str> = words.map(spelt).collect();
         if !tables.by_callee.has_wild() && !tables.by_target.has_wild() {
             tables.words = AhoCorasick::new(&words).ok();
         }
