@@ -7,14 +7,14 @@ use quorum_syntax::Lang;
 use super::builtin::{self, Effect};
 use super::eval::joined_path;
 use super::follow::mapped;
-use super::ir::{Call, Expr, ExprKind, Span};
+use super::ir::{Call, Const, Expr, ExprKind, Span};
 use super::machine::{Machine, origin};
 use super::names::{
     cleaned_by_pattern, cleans_by_name, converts, gives_no_text, looks_up, passes_by_name,
     returns_element, returns_itself, wraps_function,
 };
 use super::sink::text_of;
-use super::value::{ALL_HARMS, Harms, Items, Key, NUMBER, Taint, Value, harms};
+use super::value::{ALL_HARMS, Harms, Items, Key, NUMBER, Taint, Value, chosen, harm, harms};
 
 /// What a call is given.
 #[derive(Debug)]
@@ -35,6 +35,10 @@ impl<'a> Machine<'a> {
             self.check_chosen(key, span);
         }
         let path = callee.path.clone().unwrap_or_else(|| Rc::from("?"));
+        if callee.marks & chosen() != 0 && matches!(call.callee.kind, ExprKind::Name(_)) {
+            // `const f = functions[name]; f()`
+            self.check_call("[chosen]", &given, span);
+        }
         self.check_call(&path, &given, span);
         if let Some(other) = named_receiver(call)
             && *other != *path
@@ -46,7 +50,7 @@ impl<'a> Machine<'a> {
         if let Some(value) = self.follow(call, &callee, &given, &name) {
             return self.named(value, &path, call);
         }
-        if let Some(value) = self.handed_on(&given, &name, span) {
+        if let Some(value) = self.handed_on(&path, &given, &name, span) {
             return value;
         }
         self.check_handed(&given, &name, span);
@@ -115,7 +119,13 @@ impl<'a> Machine<'a> {
     }
 
     /// `promisify(f)` and `f.bind(x)` are `f`; `f.call(x, y)` calls it.
-    fn handed_on(&mut self, given: &Given<'_>, name: &str, span: Span) -> Option<Value> {
+    fn handed_on(
+        &mut self,
+        path: &str,
+        given: &Given<'_>,
+        name: &str,
+        span: Span,
+    ) -> Option<Value> {
         let is_known = |value: &Value| {
             value.function.is_some() || value.path.as_deref().is_some_and(|path| path != NUMBER)
         };
@@ -142,7 +152,7 @@ impl<'a> Machine<'a> {
                 let values: Vec<Value> = inner.args.into_iter().map(|(_, value)| value).collect();
                 Some(self.enter(&closure, &values))
             }
-            _ if wraps_function(name) => {
+            _ if wraps_function(name) || path.rsplit('.').next().is_some_and(wraps_function) => {
                 let (_, first) = given.args.first()?;
                 (is_known(first) && first.taint.is_none()).then(|| first.clone())
             }
@@ -159,7 +169,7 @@ impl<'a> Machine<'a> {
                 None if call.new || is_class_name(path, self.lang) => Rc::clone(path),
                 None if &**path == "require" => {
                     match call.args.first().map(|arg| &arg.value.kind) {
-                        Some(ExprKind::Const(super::ir::Const::Text(module))) => Rc::from(
+                        Some(ExprKind::Const(Const::Text(module))) => Rc::from(
                             module.trim_start_matches("node:").replace(['/', '\\'], ".").as_str(),
                         ),
                         _ => Rc::from("require()"),
@@ -197,7 +207,10 @@ impl<'a> Machine<'a> {
             }
             _ => {
                 let callee = self.eval(&call.callee);
-                (Value::default(), callee, Rc::from(""))
+                // `require("pify")(f)`
+                let last = callee.path.as_deref().and_then(|path| path.rsplit('.').next());
+                let name = last.filter(|name| !name.contains('(')).map_or(Rc::from(""), Rc::from);
+                (Value::default(), callee, name)
             }
         }
     }
@@ -315,6 +328,10 @@ impl<'a> Machine<'a> {
             let path = taint.is_harmless().then(|| Rc::from(NUMBER));
             return Value { path, ..Value::tainted(Some(taint)) };
         }
+        if let Some(pattern) = compiled(path, given) {
+            let path = if call.new { path.to_owned() } else { format!("{path}()") };
+            return Value { path: Some(Rc::from(path)), ..Value::constant(pattern) };
+        }
         let from_args = given.args.iter().fold(None, |worst, (_, value)| {
             Taint::worse(Option::as_ref(&worst), value.any_taint().as_ref())
         });
@@ -326,9 +343,12 @@ impl<'a> Machine<'a> {
                 return Value::at(NUMBER);
             }
             let taint = Taint::worse(Option::as_ref(&from_args), given.this.any_taint().as_ref());
-            return Value::tainted(taint.map(|taint| taint.cleaned(harms)));
+            let taint = taint.map(|taint| taint.cleaned(harms));
+            let number = harms | harm("dos") == ALL_HARMS;
+            return Value { path: number.then(|| Rc::from(NUMBER)), ..Value::tainted(taint) };
         }
-        if let Some(harms) = cleaned_by_pattern(name, &given.texts) {
+        let spelt: Vec<&str> = given.args.iter().zip(&given.texts).map(spelt).collect();
+        if let Some(harms) = cleaned_by_pattern(name, &spelt) {
             let taint = Taint::worse(Option::as_ref(&from_args), given.this.any_taint().as_ref());
             return Value::tainted(taint.map(|taint| taint.cleaned(harms)));
         }
@@ -385,6 +405,31 @@ fn makes_enum(path: &str) -> bool {
     let Some(class) = path.strip_suffix(".valueOf") else { return false };
     let last = class.rsplit('.').next().unwrap_or(class);
     last.starts_with(|c: char| c.is_ascii_uppercase()) && !matches!(last, "String" | "Objects")
+}
+
+/// The regular expression that a call makes from text.
+fn compiled(path: &str, given: &Given<'_>) -> Option<Const> {
+    let makes = matches!(path, "RegExp" | "re.compile" | "regex.compile")
+        || path == "Pattern.compile"
+        || path.ends_with("regex.Pattern.compile");
+    let (_, first) = given.args.first().filter(|_| makes)?;
+    let flags = match given.args.get(1) {
+        Some((None, flags)) if path == "RegExp" => flags.as_text()?,
+        _ => "",
+    };
+    match first.constant.as_ref()? {
+        Const::Text(text) => Some(Const::Pattern(Rc::from(format!("/{text}/{flags}")))),
+        pattern @ Const::Pattern(_) => Some(pattern.clone()),
+        _ => None,
+    }
+}
+
+/// An argument as it is written, or the regular expression that it names.
+fn spelt<'v>(((_, value), text): (&'v (Option<Rc<str>>, Value), &'v &'v str)) -> &'v str {
+    match &value.constant {
+        Some(Const::Pattern(pattern)) => pattern,
+        _ => text,
+    }
 }
 
 /// `get("n", type=int)`

@@ -7,7 +7,7 @@ use super::guard::is_test;
 use super::ir::{Call, Const, Expr, ExprKind, Op, Span, Stmt};
 use super::machine::Machine;
 use super::names::is_number_type;
-use super::value::{Closure, Items, Key, Taint, UNKNOWN_START, Value, join_scopes};
+use super::value::{Closure, Items, Key, Taint, UNKNOWN_START, Value, chosen, harm, join_scopes};
 
 /// Text that is longer is not kept as a constant.
 const LONG: usize = 4096;
@@ -25,7 +25,15 @@ impl Machine<'_> {
                 let object = self.eval(object);
                 self.member(&object, name, expr.span)
             }
-            ExprKind::Index(object, index) => self.index(object, index, expr.span),
+            ExprKind::Index(object, key) => {
+                let mut value = self.index(object, key, expr.span);
+                let plain = matches!(key.kind, ExprKind::Name(_) | ExprKind::Field(..));
+                if plain && value.is_blank() {
+                    let named = self.eval(key).harmful(harm("code")).is_some();
+                    value.marks |= if named { chosen() } else { 0 };
+                }
+                value
+            }
             ExprKind::Call(call) => {
                 let outer = std::mem::take(&mut self.marks);
                 let mut value = self.call(call, expr.span);
@@ -247,8 +255,10 @@ impl Machine<'_> {
             return value;
         }
         let path = joined_path(object, name);
-        let count =
-            matches!(&**name, "length" | "size" | "Length" | "Count" | "status" | "statusCode");
+        // `query.size` is what somebody asks for; `list.size` is how many there are.
+        let asked = object.items.is_none() && object.taint.is_some();
+        let count = matches!(&**name, "length" | "Length" | "Count" | "statusCode")
+            || (!asked && matches!(&**name, "size" | "status"));
         if count {
             return Value::at(super::value::NUMBER);
         }

@@ -102,6 +102,9 @@ struct TypeEntry {
 struct CleanEntry {
     call: Vec<String>,
     harms: Vec<String>,
+    /// Harms that are left all the same.
+    #[serde(default)]
+    keeps: Vec<String>,
 }
 
 /// Calls whose result carries what their arguments carry.
@@ -234,7 +237,7 @@ impl ModelFile {
         }
         for entry in self.clean {
             for path in &entry.call {
-                models.cleans.insert(path, harms(&entry.harms));
+                models.cleans.insert(path, harms(&entry.harms) & !harms(&entry.keeps));
             }
         }
         for entry in self.pass {

@@ -138,10 +138,30 @@ impl Machine<'_> {
             .filter(|value| !(rule.positional && host_is_fixed(value)))
             .filter_map(|value| value.harmful(rule.harm))
             .reduce(|a, b| Taint::worse(Some(&a), Some(&b)).unwrap_or(a));
-        if let Some(taint) = worst {
+        if let Some(taint) = worst
+            && self.is_slow_enough(rule, given)
+        {
             let confidence = confidence * taint.source.strength * taint.certainty;
             self.hit(number, span, confidence, Some(taint));
         }
+    }
+
+    /// Whether the expressions that a rule asks about can take long. Asked last, as it takes long too.
+    fn is_slow_enough(&mut self, rule: &CallRule, given: &Given<'_>) -> bool {
+        rule.values.iter().all(|test| {
+            let Some(matching) = test.test.slow else { return true };
+            select(&test.arg, given).into_iter().any(|value| match &value.constant {
+                Some(super::ir::Const::Pattern(text) | super::ir::Const::Text(text)) => {
+                    let known = self.slow.get(&(Rc::clone(text), matching));
+                    known.copied().unwrap_or_else(|| {
+                        let slow = crate::checks::is_polynomial(text, matching);
+                        self.slow.insert((Rc::clone(text), matching), slow);
+                        slow
+                    })
+                }
+                _ => false,
+            })
+        })
     }
 
     /// Where the field stands that a rule speaks about: a struct literal can have many lines.

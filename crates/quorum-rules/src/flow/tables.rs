@@ -192,11 +192,11 @@ impl Tables {
                 }
             }
         }
-        let words: Vec<&str> = tables.by_callee.words().chain(tables.by_target.words()).collect();
-        // `[]=` is no text that a file has.
-        let spelt = |word: &&str| word.contains(|c: char| c.is_alphanumeric());
-        let all_spelt = words.iter().all(spelt);
-        if all_spelt && !tables.by_callee.has_wild() && !tables.by_target.has_wild() {
+        // What is chosen by a key is spelt with a bracket, whatever stands in it.
+        let spelt = |word| if str::starts_with(word, '[') { "[" } else { word };
+        let words = tables.by_callee.words().chain(tables.by_target.words());
+        let words: Vec<&str> = words.map(spelt).collect();
+        if !tables.by_callee.has_wild() && !tables.by_target.has_wild() {
             tables.words = AhoCorasick::new(&words).ok();
         }
         tables

@@ -254,6 +254,9 @@ impl Lowerer<'_> {
             | "satisfies_expression"
             | "type_assertion" => self.cast(node),
             "type_assertion_expression" => ExprKind::Pass(self.boxed_field(node, "operand")),
+            "regex" if self.is_script() => {
+                ExprKind::Const(crate::flow::ir::Const::Pattern(Rc::from(self.text(node))))
+            }
             "jsx_attribute" => self.jsx_attribute(node),
             "print_intrinsic"
             | "include_expression"
@@ -327,6 +330,7 @@ impl Lowerer<'_> {
             params: vec![param],
             body: vec![Stmt::Return(Some(call))],
             annotations: Vec::new(),
+            locals: Vec::new(),
             span: Self::span(node),
             returns: None,
             public: false,
