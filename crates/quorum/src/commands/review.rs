@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::thread;
 
 use indicatif::ProgressBar;
 use jiff::Timestamp;
@@ -49,13 +48,16 @@ pub(super) fn run(cli: &Cli, arguments: &ReviewArgs) -> Result<u8, Failure> {
 }
 
 /// Loads what takes a tenth of a second to load while git is asked what changed: the rules, and the
-/// vocabulary that prompts to models are counted with.
+/// vocabulary that prompts to models are counted with. The threads that review later do it, so that
+/// what they free on the way is theirs to use again.
 fn warm_up(for_models: bool) {
-    thread::spawn(|| {
+    rayon::spawn(|| {
         RuleSet::embedded();
     });
     if for_models {
-        thread::spawn(|| Counter::new(Tokenizer::default()).count(b"word"));
+        rayon::spawn(|| {
+            Counter::new(Tokenizer::default()).count(b"word");
+        });
     }
 }
 
