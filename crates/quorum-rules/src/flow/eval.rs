@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::exec::{element, truth};
 use super::guard::is_test;
-use super::ir::{Const, Expr, ExprKind, Op, Span, Stmt};
+use super::ir::{Const, EMBEDDED, Expr, ExprKind, Op, Span, Stmt};
 use super::machine::Machine;
 use super::names::is_number_type;
 use super::value::{Closure, Items, Key, Taint, UNKNOWN_START, Value, join_scopes};
@@ -231,8 +231,26 @@ impl Machine<'_> {
         if count {
             return Value::at(super::value::NUMBER);
         }
+        let path = match self.member_type(object, name) {
+            Some(ty) if is_number_type(&ty) => return Value::at(super::value::NUMBER),
+            Some(ty) => self.resolve_type(&ty),
+            None => path,
+        };
         let taint = self.source_at(&path, span).or_else(|| object.taint.clone());
         Value { taint, path: Some(path), ..Value::default() }
+    }
+
+    /// The type that a type of this file declares for a field; what is embedded lends its own.
+    fn member_type(&self, object: &Value, name: &Rc<str>) -> Option<Rc<str>> {
+        let known = &self.module.members;
+        let own = object.path.as_deref()?.trim_end_matches("()").rsplit('.').next()?;
+        let members = known.get(own)?;
+        if let Some(ty) = members.get(name) {
+            let tells = ty.contains('.') || is_number_type(ty) || known.contains_key(ty);
+            return tells.then(|| Rc::clone(ty));
+        }
+        let lent = members.get(EMBEDDED).filter(|_| !self.methods.contains_key(name))?;
+        Some(Rc::from(format!("{lent}.{name}")))
     }
 
     fn index(&mut self, object: &Expr, index: &Expr, span: Span) -> Value {

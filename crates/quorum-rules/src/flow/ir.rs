@@ -187,5 +187,10 @@ pub(super) struct Module {
     pub(super) imports: HashMap<Rc<str>, Rc<str>>,
     pub(super) functions: Vec<Rc<Function>>,
     pub(super) classes: Vec<Class>,
+    /// The types of the fields that each type declares.
+    pub(super) members: HashMap<Rc<str>, HashMap<Rc<str>, Rc<str>>>,
     pub(super) top: Vec<Stmt>,
 }
+
+/// Stands for the name of a field that has none: its type lends it its own.
+pub(super) const EMBEDDED: &str = "";
