@@ -8,6 +8,9 @@ use super::exec::insert;
 use super::ir::{Call, Const, ExprKind};
 use super::value::{Items, Key, Taint, UNKNOWN_START, Value};
 
+/// The place of what is known about the keys of a map.
+const KEYS: &str = "\u{0}keys";
+
 /// What a method does: its result, where it is known, and the receiver afterwards, where it changes.
 #[derive(Debug, Default)]
 pub(super) struct Effect {
@@ -120,9 +123,14 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
         "append" | "add" | "push" | "addElement" | "addLast" | "offer" | "push_back" | "Add"
         | "Append" | "AppendLine" | "WriteString" | "write" | "push_str" | "<<" | "concat"
         | "addAll" | "extend" | "add_all" | "insert" | "unshift" | "Write" | "AddRange"
-        | "addFirst" | "enqueue" | "emplace_back" => {
-            let value = second.filter(|_| name == "insert").or(first)?.clone();
-            if is_builder(&receiver) || receiver.constant.is_some() || receiver.prefix.is_some() {
+        | "addFirst" | "enqueue" | "emplace_back" | "insertElementAt" | "offerLast"
+        | "offerFirst" | "putLast" => {
+            let at = matches!(name, "insert" | "add");
+            let value = second.filter(|_| at).or(first)?.clone();
+            let text_like = receiver.constant.is_some()
+                || receiver.prefix.is_some()
+                || receiver.path.as_deref().is_some_and(holds_text);
+            if text_like {
                 let fresh = receiver.as_text().is_none()
                     && receiver.prefix.is_none()
                     && receiver.taint.is_none();
@@ -141,7 +149,12 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
                 };
                 return Some(Effect { result: Some(result.clone()), receiver: Some(result) });
             }
-            if name == "insert" && second.is_some()
+            let length = receiver.items.as_ref().map_or(0, |items| items.known.len());
+            let last = first.and_then(|first| match first.constant {
+                Some(Const::Int(at)) => usize::try_from(at).ok(),
+                _ => None,
+            }) == Some(length);
+            if at && second.is_some() && !last
                 || value.items.is_some() && name.starts_with("add") && name != "add"
                 || name == "extend"
             {
@@ -152,6 +165,15 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
             }
             Some(Effect { result: Some(receiver.clone()), receiver: Some(receiver) })
         }
+        "writeObject" | "writeUTF" | "writeBytes" | "writeChars" | "print" | "println"
+        | "printf" | "writeUnshared"
+            if receiver.path.as_deref().is_some_and(writes) =>
+        {
+            for (_, value) in &given.args {
+                receiver.taint = Taint::worse(receiver.taint.as_ref(), value.any_taint().as_ref());
+            }
+            Some(Effect { result: None, receiver: Some(receiver) })
+        }
         "String" | "toString" | "ToString" | "to_s" | "Bytes" | "getvalue"
             if is_builder(&receiver) && (receiver.prefix.is_some() || receiver.settled) =>
         {
@@ -160,6 +182,12 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
         "substring" | "substr" => Some(Effect { result: part(&receiver, given), receiver: None }),
         "put" | "set" | "setAttribute" | "setProperty" | "Set" | "setdefault" | "putIfAbsent"
         | "store" => {
+            if let (Some(only), None, "set") = (first, second, name) {
+                // `ThreadLocal`, `AtomicReference` and their like hold one value.
+                receiver.taint = only.any_taint();
+                receiver.items = None;
+                return Some(Effect { result: None, receiver: Some(receiver) });
+            }
             let (Some(at), Some(value)) = (first, second) else { return None };
             // `config.set(section, name, value)`
             let (place, value) = match given.args.get(2) {
@@ -170,6 +198,11 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
                 receiver.taint = Taint::worse(receiver.taint.as_ref(), value.any_taint().as_ref());
             }
             insert(&mut receiver, place, value.clone());
+            if let (Some(taint), "put" | "putIfAbsent") = (at.any_taint(), name) {
+                // Whoever walks over the keys meets it.
+                let keys = Key::Text(Rc::from(KEYS));
+                insert(&mut receiver, Some(keys), Value::tainted(Some(taint)));
+            }
             Some(Effect { result: None, receiver: Some(receiver) })
         }
         "get" | "getProperty" | "getAttribute" | "getOrDefault" | "at" | "elementAt" | "fetch"
@@ -258,6 +291,18 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
         }
         _ => None,
     }
+}
+
+/// Whether a path is one of an object that collects text.
+fn holds_text(path: &str) -> bool {
+    path.contains("Builder") || path.contains("Buffer") || writes(path)
+}
+
+/// Whether a path is one of an object that collects what is written to it, in memory or elsewhere.
+pub(super) fn writes(path: &str) -> bool {
+    ["Writer", "OutputStream", "PrintStream", "ObjectOutput", "DataOutput"]
+        .iter()
+        .any(|kind| path.ends_with(kind))
 }
 
 /// The part of a text or a list between two numbers, where it is known.

@@ -7,14 +7,14 @@ use quorum_syntax::Lang;
 use super::builtin::{self, Effect};
 use super::eval::joined_path;
 use super::follow::mapped;
-use super::ir::{Call, Expr, ExprKind, Span};
+use super::ir::{Call, Const, Expr, ExprKind, Span};
 use super::machine::{Machine, origin};
 use super::names::{
     cleaned_by_pattern, cleans_by_name, converts, gives_no_text, looks_up, passes_by_name,
-    returns_itself, wraps_function,
+    returns_element, returns_itself, wraps_function,
 };
 use super::sink::text_of;
-use super::value::{ALL_HARMS, Harms, Items, Key, NUMBER, Taint, Value, harms};
+use super::value::{ALL_HARMS, Harms, Items, Key, NUMBER, Taint, Value, chosen, harm, harms};
 
 /// What a call is given.
 #[derive(Debug)]
@@ -26,12 +26,19 @@ pub(super) struct Given<'t> {
 
 impl<'a> Machine<'a> {
     pub(super) fn call(&mut self, call: &Call, span: Span) -> Value {
+        if let Some(value) = self.name_of_file(call) {
+            return value;
+        }
         let (this, callee, name) = self.callee(call);
         let given = self.given(call, this);
         if let ExprKind::Index(_, key) = &call.callee.kind {
             self.check_chosen(key, span);
         }
         let path = callee.path.clone().unwrap_or_else(|| Rc::from("?"));
+        if callee.marks & chosen() != 0 && matches!(call.callee.kind, ExprKind::Name(_)) {
+            // `const f = functions[name]; f()`
+            self.check_call("[chosen]", &given, span);
+        }
         self.check_call(&path, &given, span);
         if let Some(other) = named_receiver(call)
             && *other != *path
@@ -43,7 +50,7 @@ impl<'a> Machine<'a> {
         if let Some(value) = self.follow(call, &callee, &given, &name) {
             return self.named(value, &path, call);
         }
-        if let Some(value) = self.handed_on(&given, &name, span) {
+        if let Some(value) = self.handed_on(&path, &given, &name, span) {
             return value;
         }
         self.check_handed(&given, &name, span);
@@ -65,6 +72,21 @@ impl<'a> Machine<'a> {
             None => self.result(&callee, &given, &name, call, span),
         };
         self.named(value, &path, call)
+    }
+
+    /// `new File(path).getName()`: no file is touched, and what is left of the path has no folders.
+    fn name_of_file(&mut self, call: &Call) -> Option<Value> {
+        let ExprKind::Field(object, method) = &call.callee.kind else { return None };
+        let ExprKind::Call(inner) = &object.kind else { return None };
+        let ExprKind::Name(class) = &inner.callee.kind else { return None };
+        let [only] = inner.args.as_slice() else { return None };
+        let is_file = inner.new && class.rsplit('.').next() == Some("File");
+        if !(is_file && &**method == "getName" && self.lang == Lang::Java) {
+            return None;
+        }
+        let value = self.eval(&only.value);
+        let clean = |taint: Rc<Taint>| taint.cleaned(harms(&["path", "file"]));
+        Some(Value::tainted(value.any_taint().map(clean)))
     }
 
     /// A literal of a Go type keeps its fields or elements apart.
@@ -97,7 +119,13 @@ impl<'a> Machine<'a> {
     }
 
     /// `promisify(f)` and `f.bind(x)` are `f`; `f.call(x, y)` calls it.
-    fn handed_on(&mut self, given: &Given<'_>, name: &str, span: Span) -> Option<Value> {
+    fn handed_on(
+        &mut self,
+        path: &str,
+        given: &Given<'_>,
+        name: &str,
+        span: Span,
+    ) -> Option<Value> {
         let is_known = |value: &Value| {
             value.function.is_some() || value.path.as_deref().is_some_and(|path| path != NUMBER)
         };
@@ -124,7 +152,7 @@ impl<'a> Machine<'a> {
                 let values: Vec<Value> = inner.args.into_iter().map(|(_, value)| value).collect();
                 Some(self.enter(&closure, &values))
             }
-            _ if wraps_function(name) => {
+            _ if wraps_function(name) || path.rsplit('.').next().is_some_and(wraps_function) => {
                 let (_, first) = given.args.first()?;
                 (is_known(first) && first.taint.is_none()).then(|| first.clone())
             }
@@ -141,7 +169,7 @@ impl<'a> Machine<'a> {
                 None if call.new || is_class_name(path, self.lang) => Rc::clone(path),
                 None if &**path == "require" => {
                     match call.args.first().map(|arg| &arg.value.kind) {
-                        Some(ExprKind::Const(super::ir::Const::Text(module))) => Rc::from(
+                        Some(ExprKind::Const(Const::Text(module))) => Rc::from(
                             module.trim_start_matches("node:").replace(['/', '\\'], ".").as_str(),
                         ),
                         _ => Rc::from("require()"),
@@ -179,7 +207,10 @@ impl<'a> Machine<'a> {
             }
             _ => {
                 let callee = self.eval(&call.callee);
-                (Value::default(), callee, Rc::from(""))
+                // `require("pify")(f)`
+                let last = callee.path.as_deref().and_then(|path| path.rsplit('.').next());
+                let name = last.filter(|name| !name.contains('(')).map_or(Rc::from(""), Rc::from);
+                (Value::default(), callee, name)
             }
         }
     }
@@ -252,17 +283,25 @@ impl<'a> Machine<'a> {
 
     pub(super) fn write_back(&mut self, object: &Expr, value: Value) {
         match &object.kind {
-            ExprKind::Name(name) => self.update(name, value),
+            ExprKind::Name(name) => {
+                self.update_others(name, &value);
+                self.update(name, value);
+            }
             ExprKind::Field(outer, field) => {
                 let key = Some(super::value::Key::Text(Rc::clone(field)));
                 self.store(outer, key, value, object.span);
             }
             // `b.append(x).append(y)`, but not `response.getWriter().write(x)`
             ExprKind::Call(call) => {
-                if let ExprKind::Field(inner, name) = &call.callee.kind
-                    && returns_itself(name)
-                {
-                    self.write_back(inner, value);
+                if let ExprKind::Field(inner, name) = &call.callee.kind {
+                    if returns_itself(name) {
+                        self.write_back(inner, value);
+                    } else if returns_element(name) && value.any_taint().is_some() {
+                        // `m.get(key).add(x)`
+                        let key = call.args.first().map(|key| self.eval(&key.value));
+                        let key = key.and_then(|key| key.constant.as_ref().and_then(Key::of));
+                        self.store(inner, key, value, object.span);
+                    }
                 }
             }
             ExprKind::Pass(inner) => self.write_back(inner, value),
@@ -289,17 +328,27 @@ impl<'a> Machine<'a> {
             let path = taint.is_harmless().then(|| Rc::from(NUMBER));
             return Value { path, ..Value::tainted(Some(taint)) };
         }
+        if let Some(pattern) = compiled(path, given) {
+            let path = if call.new { path.to_owned() } else { format!("{path}()") };
+            return Value { path: Some(Rc::from(path)), ..Value::constant(pattern) };
+        }
         let from_args = given.args.iter().fold(None, |worst, (_, value)| {
             Taint::worse(Option::as_ref(&worst), value.any_taint().as_ref())
         });
+        if self.lang == Lang::Java && makes_enum(path) {
+            return Value::at(NUMBER);
+        }
         if let Some(&harms) = self.tables.models.cleans.first(path) {
             if harms == ALL_HARMS {
                 return Value::at(NUMBER);
             }
             let taint = Taint::worse(Option::as_ref(&from_args), given.this.any_taint().as_ref());
-            return Value::tainted(taint.map(|taint| taint.cleaned(harms)));
+            let taint = taint.map(|taint| taint.cleaned(harms));
+            let number = harms | harm("dos") == ALL_HARMS;
+            return Value { path: number.then(|| Rc::from(NUMBER)), ..Value::tainted(taint) };
         }
-        if let Some(harms) = cleaned_by_pattern(name, &given.texts) {
+        let spelt: Vec<&str> = given.args.iter().zip(&given.texts).map(spelt).collect();
+        if let Some(harms) = cleaned_by_pattern(name, &spelt) {
             let taint = Taint::worse(Option::as_ref(&from_args), given.this.any_taint().as_ref());
             return Value::tainted(taint.map(|taint| taint.cleaned(harms)));
         }
@@ -348,6 +397,38 @@ impl<'a> Machine<'a> {
             return Value { prefix, taint, ..Value::default() };
         }
         Value::tainted(Some(taint.doubted(if looks_up(&lower) { 0.35 } else { 0.65 })))
+    }
+}
+
+/// `Kind.valueOf(x)`: one of the constants of a class, or a number.
+fn makes_enum(path: &str) -> bool {
+    let Some(class) = path.strip_suffix(".valueOf") else { return false };
+    let last = class.rsplit('.').next().unwrap_or(class);
+    last.starts_with(|c: char| c.is_ascii_uppercase()) && !matches!(last, "String" | "Objects")
+}
+
+/// The regular expression that a call makes from text.
+fn compiled(path: &str, given: &Given<'_>) -> Option<Const> {
+    let makes = matches!(path, "RegExp" | "re.compile" | "regex.compile")
+        || path == "Pattern.compile"
+        || path.ends_with("regex.Pattern.compile");
+    let (_, first) = given.args.first().filter(|_| makes)?;
+    let flags = match given.args.get(1) {
+        Some((None, flags)) if path == "RegExp" => flags.as_text()?,
+        _ => "",
+    };
+    match first.constant.as_ref()? {
+        Const::Text(text) => Some(Const::Pattern(Rc::from(format!("/{text}/{flags}")))),
+        pattern @ Const::Pattern(_) => Some(pattern.clone()),
+        _ => None,
+    }
+}
+
+/// An argument as it is written, or the regular expression that it names.
+fn spelt<'v>(((_, value), text): (&'v (Option<Rc<str>>, Value), &'v &'v str)) -> &'v str {
+    match &value.constant {
+        Some(Const::Pattern(pattern)) => pattern,
+        _ => text,
     }
 }
 

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use super::exec::{element, truth};
 use super::guard::is_test;
-use super::ir::{Const, EMBEDDED, Expr, ExprKind, Op, Span, Stmt};
+use super::ir::{Call, Const, EMBEDDED, Expr, ExprKind, Op, Span, Stmt};
 use super::machine::Machine;
 use super::names::is_number_type;
-use super::value::{Closure, Items, Key, Taint, UNKNOWN_START, Value, join_scopes};
+use super::value::{Closure, Items, Key, Taint, UNKNOWN_START, Value, chosen, harm, join_scopes};
 
 /// Text that is longer is not kept as a constant.
 const LONG: usize = 4096;
@@ -25,11 +25,22 @@ impl Machine<'_> {
                 let object = self.eval(object);
                 self.member(&object, name, expr.span)
             }
-            ExprKind::Index(object, index) => self.index(object, index, expr.span),
+            ExprKind::Index(object, key) => {
+                let mut value = self.index(object, key, expr.span);
+                let plain = matches!(key.kind, ExprKind::Name(_) | ExprKind::Field(..));
+                if plain && value.is_blank() {
+                    let named = self.eval(key).harmful(harm("code")).is_some();
+                    value.marks |= if named { chosen() } else { 0 };
+                }
+                value
+            }
             ExprKind::Call(call) => {
                 let outer = std::mem::take(&mut self.marks);
                 let mut value = self.call(call, expr.span);
                 value.marks |= std::mem::replace(&mut self.marks, outer);
+                if call.new && value.identity.is_none() && value.constant.is_none() {
+                    value.identity = Some(self.identity_of(call, &value));
+                }
                 value
             }
             ExprKind::Join(parts) => {
@@ -68,9 +79,13 @@ impl Machine<'_> {
                     let value = self.eval(part);
                     items.known.insert(Key::Int(at), value);
                 }
-                Value { items: Some(Rc::new(items)), ..Value::default() }
+                let identity = Some(self.new_identity());
+                Value { items: Some(Rc::new(items)), identity, ..Value::default() }
             }
-            ExprKind::Map(pairs) => self.map(pairs),
+            ExprKind::Map(pairs) => {
+                let identity = Some(self.new_identity());
+                Value { identity, ..self.map(pairs) }
+            }
             ExprKind::Lambda(function) => {
                 let closure = Rc::new(Closure {
                     function: Rc::clone(function),
@@ -92,6 +107,17 @@ impl Machine<'_> {
             }
             ExprKind::Block(block) => self.block_value(block),
         }
+    }
+
+    /// The identity of a new object. What is written to `new PrintWriter(out)` is in `out`.
+    fn identity_of(&mut self, call: &Call, value: &Value) -> u32 {
+        let wraps = value.path.as_deref().is_some_and(super::builtin::writes);
+        let inner = call.args.first().filter(|_| wraps).map(|arg| &arg.value.kind);
+        let inner = match inner {
+            Some(ExprKind::Name(name)) => self.scope.get(name).and_then(|inner| inner.identity),
+            _ => None,
+        };
+        inner.unwrap_or_else(|| self.new_identity())
     }
 
     /// Runs a function that somebody outside is going to call.
@@ -161,11 +187,14 @@ impl Machine<'_> {
         if is_number_type(ty) {
             value.taint = value.taint.filter(|taint| taint.is_harmless());
             value.path = Some(Rc::from(super::value::NUMBER));
-        } else if value.constant.is_none() && value.function.is_none() {
+        } else if matches!(value.constant, None | Some(Const::Null)) && value.function.is_none() {
             let plain =
                 matches!(&**ty, "String" | "string" | "str" | "Object" | "object" | "unknown");
             // What a call is known to return says more than what the variable is declared as.
-            let exact = value.path.as_ref().is_some_and(|path| self.is_exact(path));
+            let exact = value
+                .path
+                .as_ref()
+                .is_some_and(|path| self.is_exact(path) || self.is_own_class(path));
             if (!plain && !exact) || value.path.is_none() {
                 value.path = Some(self.resolve_type(ty));
             }
@@ -226,8 +255,10 @@ impl Machine<'_> {
             return value;
         }
         let path = joined_path(object, name);
-        let count =
-            matches!(&**name, "length" | "size" | "Length" | "Count" | "status" | "statusCode");
+        // `query.size` is what somebody asks for; `list.size` is how many there are.
+        let asked = object.items.is_none() && object.taint.is_some();
+        let count = matches!(&**name, "length" | "Length" | "Count" | "statusCode")
+            || (!asked && matches!(&**name, "size" | "status"));
         if count {
             return Value::at(super::value::NUMBER);
         }
@@ -236,7 +267,13 @@ impl Machine<'_> {
             Some(ty) => self.resolve_type(&ty),
             None => path,
         };
-        let taint = self.source_at(&path, span).or_else(|| object.taint.clone());
+        // A line that is read from a connection is what the connection brought.
+        let taint = match (self.source_at(&path, span), &object.taint) {
+            (Some(new), Some(own)) if own.source.strength > new.source.strength => {
+                Some(Rc::clone(own))
+            }
+            (new, own) => new.or_else(|| own.clone()),
+        };
         Value { taint, path: Some(path), ..Value::default() }
     }
 

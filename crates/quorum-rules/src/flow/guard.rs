@@ -6,7 +6,10 @@ use quorum_syntax::Lang;
 
 use super::ir::{Call, Const, Expr, ExprKind, Op};
 use super::machine::Machine;
-use super::value::{ALL_HARMS, Harms, Value, harms, narrowing};
+use super::value::{ALL_HARMS, Harms, Value, harms, join_scopes, narrowing};
+
+/// How many conditions inside one another may leave open which of their sides holds.
+const DOUBTS: usize = 8;
 
 /// What a number can do no more that is at most this.
 fn held_by(bound: &Value) -> Harms {
@@ -43,6 +46,21 @@ impl Machine<'_> {
                 self.assume(left, false);
                 self.assume(right, false);
             }
+            ExprKind::Binary(Op::Or | Op::Else | Op::And, left, right) => {
+                // One of them, nobody knows which: what both say is known. Every level reads its
+                // left side twice, so deep ones are left alone.
+                if self.doubts >= DOUBTS {
+                    return;
+                }
+                self.doubts += 1;
+                let before = Rc::clone(&self.scope);
+                self.assume(left, holds);
+                let first = std::mem::replace(&mut self.scope, before);
+                self.assume(left, !holds);
+                self.assume(right, holds);
+                self.scope = join_scopes(&first, &self.scope);
+                self.doubts -= 1;
+            }
             ExprKind::Binary(op @ (Op::Eq | Op::Ne), left, right) => {
                 self.assume_equal(left, right, (*op == Op::Eq) == holds);
             }
@@ -52,6 +70,15 @@ impl Machine<'_> {
                 if is_place(small) {
                     let bound = self.eval(bound);
                     self.clean_name(small, held_by(&bound));
+                }
+                // Whoever compares a number with a bound knows how large it can be.
+                for side in [left, right] {
+                    if is_place(side) {
+                        self.clean_name(side, harms(&["dos"]));
+                    }
+                    if let Some(measured) = measured(side) {
+                        self.clean_name(measured, harms(&["dos"]));
+                    }
                 }
                 // `x.indexOf("..") >= 0`
                 let found = matches!(op, Op::Gt | Op::Ge) == holds;
@@ -298,6 +325,10 @@ impl Machine<'_> {
 
     /// Marks the variable at the root of an expression as harmless.
     pub(super) fn clean_name(&mut self, expr: &Expr, harms: Harms) {
+        if let ExprKind::Pass(inner) = &expr.kind {
+            self.clean_name(inner, harms);
+            return;
+        }
         let Some(name) = root(expr) else { return };
         if let ExprKind::Field(object, field) = &expr.kind
             && is_place(expr)
@@ -337,6 +368,20 @@ fn is_place(expr: &Expr) -> bool {
         ExprKind::Name(_) | ExprKind::Field(..) | ExprKind::Index(..) => true,
         ExprKind::Pass(inner) => is_place(inner),
         _ => false,
+    }
+}
+
+/// The text or list whose length an expression is: `x.length`, `len(x)`, `x.length()`.
+fn measured(expr: &Expr) -> Option<&Expr> {
+    match &expr.kind {
+        ExprKind::Pass(inner) => measured(inner),
+        ExprKind::Field(object, name) if &**name == "length" => Some(&**object),
+        ExprKind::Call(call) => match (&call.callee.kind, call.args.as_slice()) {
+            (ExprKind::Name(name), [only]) if &**name == "len" => Some(&only.value),
+            (ExprKind::Field(object, name), []) if &**name == "length" => Some(&**object),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

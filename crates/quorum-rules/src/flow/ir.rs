@@ -1,6 +1,6 @@
 //! The small common form to which every language is lowered.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Where something stands, in lines counted from 0.
@@ -19,6 +19,8 @@ pub(super) enum Const {
     Int(i64),
     Bool(bool),
     Null,
+    /// A regular expression, between slashes and with its flags.
+    Pattern(Rc<str>),
 }
 
 /// An expression and where it stands.
@@ -103,6 +105,18 @@ pub(super) enum Target {
     Nothing,
 }
 
+impl Target {
+    /// Whether a variable of this name is assigned to.
+    pub(super) fn binds(&self, wanted: &str) -> bool {
+        match self {
+            Self::Name(name) => **name == *wanted,
+            Self::Tuple(parts) => parts.iter().any(|part| part.binds(wanted)),
+            Self::Object(parts) => parts.iter().any(|(_, part)| part.binds(wanted)),
+            Self::Field(..) | Self::Index(..) | Self::Nothing => false,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) enum Stmt {
     Expr(Expr),
@@ -155,6 +169,8 @@ pub(super) struct Param {
     pub(super) annotations: Vec<Rc<str>>,
     /// Its value where the caller gives none.
     pub(super) default: Option<Expr>,
+    /// Whether it takes all arguments that are left.
+    pub(super) rest: bool,
     pub(super) span: Span,
 }
 
@@ -165,7 +181,13 @@ pub(super) struct Function {
     pub(super) params: Vec<Param>,
     pub(super) body: Vec<Stmt>,
     pub(super) annotations: Vec<Rc<str>>,
+    /// The variables that it declares itself, in languages where another may be meant.
+    pub(super) locals: Vec<Rc<str>>,
     pub(super) span: Span,
+    /// The type of what it returns, as it is written, where it stands before the name.
+    pub(super) returns: Option<Rc<str>>,
+    /// Whether everybody can call it, where the language says so at its declaration.
+    pub(super) public: bool,
     /// Its number within the file.
     pub(super) id: usize,
 }
@@ -176,6 +198,8 @@ pub(super) struct Class {
     pub(super) bases: Vec<Rc<str>>,
     pub(super) annotations: Vec<Rc<str>>,
     pub(super) methods: Vec<Rc<Function>>,
+    /// The fields that a record is made of, in their order.
+    pub(super) components: Vec<Rc<str>>,
     /// What is assigned to fields where they are declared.
     pub(super) fields: Vec<Stmt>,
 }
@@ -186,6 +210,10 @@ pub(super) struct Module {
     /// What a name that is imported stands for.
     pub(super) imports: HashMap<Rc<str>, Rc<str>>,
     pub(super) functions: Vec<Rc<Function>>,
+    /// The names of all that is assigned to after its declaration.
+    pub(super) assigned: HashSet<Rc<str>>,
+    /// The names of all that is called.
+    pub(super) called: HashSet<Rc<str>>,
     pub(super) classes: Vec<Class>,
     /// The types of the fields that each type declares.
     pub(super) members: HashMap<Rc<str>, HashMap<Rc<str>, Rc<str>>>,

@@ -23,8 +23,15 @@ const DEPTH: usize = 150;
 
 /// Lowers a whole file.
 pub(super) fn lower(tree: &Tree, text: &str, lang: Lang) -> Module {
-    let mut lowerer =
-        Lowerer { text, lang, module: Module::default(), class: None, next: 0, depth: 0 };
+    let mut lowerer = Lowerer {
+        text,
+        lang,
+        module: Module::default(),
+        class: None,
+        locals: Vec::new(),
+        next: 0,
+        depth: 0,
+    };
     lowerer.members(tree.root_node());
     let top = lowerer.block(tree.root_node());
     lowerer.module.top = top;
@@ -37,6 +44,8 @@ struct Lowerer<'s> {
     lang: Lang,
     module: Module,
     class: Option<Class>,
+    /// What the function that is being read declares.
+    locals: Vec<Rc<str>>,
     next: usize,
     depth: usize,
 }
@@ -118,6 +127,7 @@ fn is_block(kind: &str) -> bool {
             | "block_body"
             | "else"
             | "constructor_body"
+            | "enum_body_declarations"
             | "declaration_list"
             | "namespace_declaration"
             | "file_scoped_namespace_declaration"

@@ -94,7 +94,11 @@ impl Machine<'_> {
         for value in values {
             let Some(taint) = value.any_taint() else { continue };
             let span = taint.last.as_ref().map_or(taint.source.span, |last| last.span);
-            let text = function.annotations.join(" ");
+            let mut text = function.annotations.join(" ");
+            if let Some(returns) = &function.returns {
+                text.push_str(" -> ");
+                text.push_str(returns);
+            }
             for &number in &numbers {
                 let given = Given {
                     this: Value::text(&text),
@@ -134,10 +138,30 @@ impl Machine<'_> {
             .filter(|value| !(rule.positional && host_is_fixed(value)))
             .filter_map(|value| value.harmful(rule.harm))
             .reduce(|a, b| Taint::worse(Some(&a), Some(&b)).unwrap_or(a));
-        if let Some(taint) = worst {
+        if let Some(taint) = worst
+            && self.is_slow_enough(rule, given)
+        {
             let confidence = confidence * taint.source.strength * taint.certainty;
             self.hit(number, span, confidence, Some(taint));
         }
+    }
+
+    /// Whether the expressions that a rule asks about can take long. Asked last, as it takes long too.
+    fn is_slow_enough(&mut self, rule: &CallRule, given: &Given<'_>) -> bool {
+        rule.values.iter().all(|test| {
+            let Some(matching) = test.test.slow else { return true };
+            select(&test.arg, given).into_iter().any(|value| match &value.constant {
+                Some(super::ir::Const::Pattern(text) | super::ir::Const::Text(text)) => {
+                    let known = self.slow.get(&(Rc::clone(text), matching));
+                    known.copied().unwrap_or_else(|| {
+                        let slow = crate::checks::is_polynomial(text, matching);
+                        self.slow.insert((Rc::clone(text), matching), slow);
+                        slow
+                    })
+                }
+                _ => false,
+            })
+        })
     }
 
     /// Where the field stands that a rule speaks about: a struct literal can have many lines.
@@ -236,7 +260,7 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
         return test.test.present == Some(false)
             || (all && test.not_matches.is_some() && test.matches.is_none());
     }
-    let spelled = |regex: &regex::Regex| match &test.arg {
+    let spelled = |regex: &crate::pattern::Expression| match &test.arg {
         ArgSelector::Position(at) | ArgSelector::Either(at, _) => {
             regex.is_match(given.texts.get(*at).copied().unwrap_or_default())
         }
@@ -353,6 +377,7 @@ fn program_is_fixed(given: &Given<'_>) -> bool {
 /// Whether an address begins with a host that the code itself names, or is a path on this one.
 fn host_is_fixed(value: &Value) -> bool {
     let Some(prefix) = value.prefix.as_deref() else { return false };
+    let prefix = prefix.trim_start_matches("redirect:").trim_start_matches("forward:");
     if let Some(rest) = prefix.strip_prefix(UNKNOWN_START) {
         // `base + "/path/" + …`
         return rest.contains(['/', '?', '#']);

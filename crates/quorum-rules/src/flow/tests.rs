@@ -256,6 +256,74 @@ fn values_go_through_channels_switches_and_second_results() {
 }
 
 #[test]
+fn objects_keep_what_their_methods_store() {
+    let classes = "  static class Query { private final StringBuilder q = new StringBuilder(); \
+                   Query add(String s) { q.append(s); return this; } String text() { return q.toString(); } }\n  \
+                   record Pair(String first, String second) {}\n  \
+                   enum Kind { A, B }\n  \
+                   interface Step { String go(String s); }\n  \
+                   static class Same implements Step { public String go(String s) { return s; } }\n  \
+                   static class Fixed implements Step { public String go(String s) { return \"x\"; } }\n  \
+                   static String second(String... all) { return all[1]; }\n";
+    let java = |body: &str| {
+        let code = format!(
+            "class A extends HttpServlet {{\n{classes}  void doPost(HttpServletRequest request) throws Exception {{\n    \
+             String param = request.getParameter(\"p\");\n    String bar = \"\";\n    {body}\n    \
+             connection.createStatement().executeQuery(\"SELECT \" + bar);\n  }}\n}}\n"
+        );
+        !findings(Lang::Java, &code).is_empty()
+    };
+    assert!(java("bar = new Query().add(\"a\").add(param).text();"));
+    assert!(java("Query q = new Query(); q.add(param); bar = q.text();"));
+    assert!(!java("Query q = new Query(); q.add(\"a\"); bar = q.text();"));
+    assert!(java("Pair p = new Pair(param, \"x\"); bar = p.first();"));
+    assert!(!java("Pair p = new Pair(param, \"x\"); bar = p.second();"));
+    assert!(!java("bar = Kind.valueOf(param).name();"));
+    assert!(java("Step s = new Same(); bar = s.go(param);"));
+    assert!(!java("Step s = new Fixed(); bar = s.go(param);"));
+    assert!(java("bar = second(\"x\", param);"));
+    assert!(!java("bar = second(param, \"x\");"));
+}
+
+#[test]
+fn two_names_of_one_object_see_the_same() {
+    assert!(java(
+        "java.util.List<String> l = new java.util.ArrayList<>(); java.util.List<String> m = l; m.add(param); bar = l.get(0);"
+    ));
+    assert!(!java(
+        "java.util.List<String> l = new java.util.ArrayList<>(); java.util.List<String> m = new java.util.ArrayList<>(); \
+         l.add(\"x\"); m.add(param); bar = l.get(0);"
+    ));
+    assert!(python("l = []\nm = l\nm.append(param)\nbar = l[0]"));
+    assert!(java(
+        "java.util.Map<String, java.util.List<String>> m = new java.util.HashMap<>(); \
+         m.computeIfAbsent(\"k\", k -> new java.util.ArrayList<>()).add(param); bar = m.get(\"k\").get(0);"
+    ));
+    assert!(java(
+        "java.util.Map<String, String> m = new java.util.HashMap<>(); m.put(param, \"x\"); \
+         for (String k : m.keySet()) { bar = k; }"
+    ));
+}
+
+#[test]
+fn functions_are_values_that_can_be_called() {
+    assert!(java("Supplier<String> s = () -> param; bar = s.get();"));
+    assert!(!java("Supplier<String> s = () -> \"x\"; bar = s.get();"));
+    assert!(java("Function<String, String> f = A::echo; bar = f.apply(param);"));
+    assert!(!java("Function<String, String> f = A::fixed; bar = f.apply(param);"));
+    assert!(java("bar = Stream.of(param).map(String::trim).collect(joining());"));
+    assert!(java("bar = CompletableFuture.supplyAsync(() -> param).join();"));
+    assert!(java("ThreadLocal<String> t = new ThreadLocal<>(); t.set(param); bar = t.get();"));
+}
+
+#[test]
+fn either_of_two_tests_acquits_what_both_test() {
+    assert!(!java("if (param.equals(\"a\") || param.equals(\"b\")) { bar = param; }"));
+    assert!(java("if (param.equals(\"a\") || other.equals(\"b\")) { bar = param; }"));
+    assert!(!java("if (param != null && !ALLOWED.contains(param)) { return; } bar = param;"));
+}
+
+#[test]
 fn literals_of_go_keep_their_fields_apart() {
     assert!(go("v := row{name: x, note: \"n\"}\nx = v.name"));
     assert!(!go("v := row{name: x, note: \"n\"}\nx = v.note"));

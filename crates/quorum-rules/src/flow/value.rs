@@ -48,6 +48,7 @@ const HARMS: &[&str] = &[
     "predictable",
     "address",
     "prompt",
+    "intent",
 ];
 
 /// The bit of a harm; names that are not in the list share the last one.
@@ -79,7 +80,13 @@ const MARKS: &[&str] = &[
     "cookie-secure",
     "cookie-http-only",
     "types-limited",
+    "chosen",
 ];
+
+/// The mark of what was looked up under a name that somebody outside chose.
+pub(super) fn chosen() -> Marks {
+    mark("chosen").unwrap_or_default()
+}
 
 /// The bit of a mark, where there is one of this name.
 pub(super) fn mark(name: &str) -> Option<Marks> {
@@ -113,6 +120,8 @@ pub(super) struct Value {
     pub(super) marks: Marks,
     /// The test whose outcome it is.
     pub(super) test: Option<Rc<Expr>>,
+    /// Which object it is, where several names may stand for one.
+    pub(super) identity: Option<u32>,
 }
 
 /// A function with the variables around it.
@@ -211,9 +220,9 @@ impl Taint {
         Rc::new(Self { last, source: Rc::clone(&self.source), ..**self })
     }
 
-    /// Whether it can do nothing any more.
+    /// Whether it can do nothing any more that needs text: a number may still be large.
     pub(super) fn is_harmless(&self) -> bool {
-        self.clean | narrowing() | harm("predictable") == ALL_HARMS
+        self.clean | narrowing() | harms(&["predictable", "dos"]) == ALL_HARMS
     }
 
     pub(super) fn cleaned(self: &Rc<Self>, harms: Harms) -> Rc<Self> {
@@ -270,7 +279,7 @@ impl Value {
     /// The constant as code would print it.
     pub(super) fn printed(&self) -> Option<String> {
         Some(match self.constant.as_ref()? {
-            Const::Text(text) => text.to_string(),
+            Const::Text(text) | Const::Pattern(text) => text.to_string(),
             Const::Int(number) => number.to_string(),
             Const::Bool(yes) => yes.to_string(),
             Const::Null => "null".to_owned(),
@@ -332,6 +341,7 @@ impl Value {
                 (Some(a), Some(b)) if Rc::ptr_eq(a, b) => Some(Rc::clone(a)),
                 _ => None,
             },
+            identity: if self.identity == other.identity { self.identity } else { None },
             constant,
             taint,
             items,
@@ -353,7 +363,20 @@ impl Value {
         (length > 0).then(|| Rc::from(&a[..length]))
     }
 
-    fn is_blank(&self) -> bool {
+    /// Whether nothing was stored in it since the other one was copied from it.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let taints = match (&self.taint, &other.taint) {
+            (Some(a), Some(b)) => Rc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        let items = match (&self.items, &other.items) {
+            (Some(a), Some(b)) => Rc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        taints && items
+    }
+
+    pub(super) fn is_blank(&self) -> bool {
         self.constant.is_none() && self.taint.is_none() && self.items.is_none()
     }
 }

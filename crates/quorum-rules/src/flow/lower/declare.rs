@@ -113,10 +113,30 @@ impl Lowerer<'_> {
         };
         let annotations = self.annotations(node);
         let outer = self.class.take();
+        let around = std::mem::take(&mut self.locals);
         let body = self.body(node);
+        let locals = std::mem::replace(&mut self.locals, around);
         self.class = outer;
         let span = Self::span(node);
-        self.register(Function { name, class, params, body, annotations, span, id: 0 })
+        let returns = match self.lang {
+            Lang::Java => node.child_by_field_name("type").map(|ty| self.short(ty)),
+            _ => None,
+        };
+        let public = child_of_kind(node, &["modifiers"]).is_some_and(|modifiers| {
+            self.text(modifiers).split_whitespace().any(|w| w == "public")
+        });
+        self.register(Function {
+            name,
+            class,
+            params,
+            body,
+            annotations,
+            locals,
+            span,
+            returns,
+            public,
+            id: 0,
+        })
     }
 
     fn body(&mut self, node: Node<'_>) -> Vec<Stmt> {
@@ -156,6 +176,7 @@ impl Lowerer<'_> {
         let name = node.child_by_field_name("name").map_or(Rc::from(""), |name| self.name(name));
         let params = self.params(node);
         let outer = self.class.take();
+        let around = std::mem::take(&mut self.locals);
         let mut body = self.body(node);
         if matches!(node.kind(), "do_block" | "block") && body.is_empty() {
             let depth = self.depth;
@@ -167,6 +188,7 @@ impl Lowerer<'_> {
             }
             self.depth = depth;
         }
+        let locals = std::mem::replace(&mut self.locals, around);
         self.class = outer;
         let span = Self::span(node);
         self.register(Function {
@@ -175,7 +197,10 @@ impl Lowerer<'_> {
             params,
             body,
             annotations: Vec::new(),
+            locals,
             span,
+            returns: None,
+            public: false,
             id: 0,
         })
     }
@@ -209,6 +234,7 @@ impl Lowerer<'_> {
                     ty: ty.clone(),
                     annotations: Vec::new(),
                     default: None,
+                    rest: part.kind() == "variadic_parameter_declaration",
                     span: Self::span(name),
                 });
             }
@@ -219,7 +245,9 @@ impl Lowerer<'_> {
     fn param(&mut self, node: Node<'_>) -> Option<Param> {
         let ty = node.child_by_field_name("type").map(|ty| self.type_name(ty));
         let name = match node.kind() {
-            "typed_parameter" => children(node).first().copied(),
+            "spread_parameter" => child_of_kind(node, &["variable_declarator"])
+                .and_then(|declared| declared.child_by_field_name("name")),
+            "rest_pattern" | "typed_parameter" => children(node).first().copied(),
             "identifier" | "object_pattern" | "array_pattern" => Some(node),
             "self_parameter" => return None,
             _ => ["name", "pattern", "left", "declarator"]
@@ -248,6 +276,7 @@ impl Lowerer<'_> {
                 ty: None,
                 annotations: Vec::new(),
                 default: None,
+                rest: false,
                 span: Self::span(node),
             });
         }
@@ -256,7 +285,8 @@ impl Lowerer<'_> {
             .child_by_field_name("value")
             .or_else(|| node.child_by_field_name("right"))
             .map(|value| self.expr(value));
-        Some(Param { target, name: text, ty, annotations, default, span: Self::span(node) })
+        let rest = matches!(node.kind(), "spread_parameter" | "rest_pattern");
+        Some(Param { target, name: text, ty, annotations, default, rest, span: Self::span(node) })
     }
 
     /// Annotations, attributes and decorators, as their text.
@@ -300,11 +330,18 @@ impl Lowerer<'_> {
                 bases.push(self.short(base));
             }
         }
-        if let Some(base) = child_of_kind(node, &["class_heritage", "base_list", "base_clause"]) {
+        if let Some(base) = child_of_kind(
+            node,
+            &["class_heritage", "base_list", "base_clause", "extends_interfaces"],
+        ) {
             bases.push(self.short(base));
         }
         let annotations = self.annotations(node);
-        let class = Class { name, bases, annotations, ..Class::default() };
+        let components = match node.kind() {
+            "record_declaration" => self.params(node).into_iter().map(|part| part.name).collect(),
+            _ => Vec::new(),
+        };
+        let class = Class { name, bases, annotations, components, ..Class::default() };
         let body = node.child_by_field_name("body").or_else(|| {
             child_of_kind(node, &["class_body", "declaration_list", "body_statement", "enum_body"])
         });
@@ -340,8 +377,30 @@ impl Lowerer<'_> {
         }
         self.depth = depth;
         if let Some(mut class) = std::mem::replace(&mut self.class, outer) {
+            if let Some(body) = body.filter(|_| self.is_script()) {
+                self.parameter_properties(body, &mut statements);
+            }
             class.fields = statements;
             self.module.classes.push(class);
+        }
+    }
+
+    /// `constructor(private db: DataSource)` declares a field.
+    fn parameter_properties(&mut self, body: Node<'_>, out: &mut Vec<Stmt>) {
+        for method in children(body).into_iter().filter(|part| part.kind() == "method_definition") {
+            let Some(list) = method.child_by_field_name("parameters") else { continue };
+            for param in children(list) {
+                let is_field = child_of_kind(param, &["accessibility_modifier"]).is_some()
+                    || self.text(param).starts_with("readonly ");
+                let named = param.child_by_field_name("pattern").filter(|_| is_field);
+                if let (Some(name), Some(ty)) = (named, param.child_by_field_name("type")) {
+                    let ty = self.type_name(ty);
+                    let value = Self::make(param, ExprKind::Typed(ty, None));
+                    let target = Box::new(Target::Name(self.name(name)));
+                    let kind = ExprKind::Assign(target, Box::new(value));
+                    out.push(Stmt::Expr(Self::make(param, kind)));
+                }
+            }
         }
     }
 
@@ -386,6 +445,7 @@ impl Lowerer<'_> {
                     });
                     let annotated = child.child_by_field_name("type").map(|ty| self.type_name(ty));
                     if let Some(name) = name {
+                        self.note_local(name);
                         self.assign_one(child, name, annotated.or_else(|| ty.clone()), value, out);
                     }
                 }
@@ -397,6 +457,29 @@ impl Lowerer<'_> {
                 {
                     self.assign_one(node, child, ty.clone(), None, out);
                 }
+                _ => {}
+            }
+        }
+    }
+
+    /// Remembers what a declaration binds, where an assignment could mean a variable further out.
+    pub(super) fn note_local(&mut self, name: Node<'_>) {
+        if !self.is_script() {
+            return;
+        }
+        let mut nodes = vec![name];
+        while let Some(node) = nodes.pop() {
+            match node.kind() {
+                "identifier" | "shorthand_property_identifier_pattern" => {
+                    let name = self.name(node);
+                    self.locals.push(name);
+                }
+                // The value is bound, the key is not.
+                "pair_pattern" => nodes.extend(node.child_by_field_name("value")),
+                "assignment_pattern" | "object_assignment_pattern" => {
+                    nodes.extend(node.child_by_field_name("left"));
+                }
+                kind if kind.ends_with("_pattern") => nodes.extend(children(node)),
                 _ => {}
             }
         }
