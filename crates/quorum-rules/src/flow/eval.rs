@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::exec::{element, truth};
 use super::guard::is_test;
-use super::ir::{Call, Const, Expr, ExprKind, Op, Span, Stmt};
+use super::ir::{Call, Const, EMBEDDED, Expr, ExprKind, Op, Span, Stmt};
 use super::machine::Machine;
 use super::names::is_number_type;
 use super::value::{Closure, Items, Key, Taint, UNKNOWN_START, Value, chosen, harm, join_scopes};
@@ -262,6 +262,11 @@ impl Machine<'_> {
         if count {
             return Value::at(super::value::NUMBER);
         }
+        let path = match self.member_type(object, name) {
+            Some(ty) if is_number_type(&ty) => return Value::at(super::value::NUMBER),
+            Some(ty) => self.resolve_type(&ty),
+            None => path,
+        };
         // A line that is read from a connection is what the connection brought.
         let taint = match (self.source_at(&path, span), &object.taint) {
             (Some(new), Some(own)) if own.source.strength > new.source.strength => {
@@ -270,6 +275,19 @@ impl Machine<'_> {
             (new, own) => new.or_else(|| own.clone()),
         };
         Value { taint, path: Some(path), ..Value::default() }
+    }
+
+    /// The type that a type of this file declares for a field; what is embedded lends its own.
+    fn member_type(&self, object: &Value, name: &Rc<str>) -> Option<Rc<str>> {
+        let known = &self.module.members;
+        let own = object.path.as_deref()?.trim_end_matches("()").rsplit('.').next()?;
+        let members = known.get(own)?;
+        if let Some(ty) = members.get(name) {
+            let tells = ty.contains('.') || is_number_type(ty) || known.contains_key(ty);
+            return tells.then(|| Rc::clone(ty));
+        }
+        let lent = members.get(EMBEDDED).filter(|_| !self.methods.contains_key(name))?;
+        Some(Rc::from(format!("{lent}.{name}")))
     }
 
     fn index(&mut self, object: &Expr, index: &Expr, span: Span) -> Value {

@@ -11,6 +11,27 @@ use super::value::{ALL_HARMS, Harms, Value, harms, join_scopes, narrowing};
 /// How many conditions inside one another may leave open which of their sides holds.
 const DOUBTS: usize = 8;
 
+/// What a number can do no more that is at most this.
+fn held_by(bound: &Value) -> Harms {
+    let bits = match (&bound.constant, bound.path.as_deref()) {
+        (Some(Const::Int(number)), _) => 64 - number.max(&0).leading_zeros(),
+        (None, Some(path)) => match path.rsplit('.').next() {
+            Some("MaxInt16" | "MaxUint16") => 16,
+            Some("MaxInt32" | "MaxUint32") => 32,
+            Some("MaxInt64" | "MaxUint64" | "MaxInt" | "MaxUint") => 63,
+            // Whoever compares with a bound of their own knows how large the number can be.
+            _ => 0,
+        },
+        _ => 0,
+    };
+    match bits {
+        0..=8 => narrowing(),
+        9..=16 => narrowing() & !harms(&["narrow8", "signed8"]),
+        17..=32 => harms(&["narrow", "signed64", "signed32"]),
+        _ => harms(&["signed64"]),
+    }
+}
+
 impl Machine<'_> {
     /// Takes a condition for true or false.
     pub(super) fn assume(&mut self, condition: &Expr, holds: bool) {
@@ -44,10 +65,16 @@ impl Machine<'_> {
                 self.assume_equal(left, right, (*op == Op::Eq) == holds);
             }
             ExprKind::Binary(op @ (Op::Gt | Op::Ge | Op::Lt | Op::Le), left, right) => {
+                let less = matches!(op, Op::Lt | Op::Le) == holds;
+                let (small, bound) = if less { (left, right) } else { (right, left) };
+                if is_place(small) {
+                    let bound = self.eval(bound);
+                    self.clean_name(small, held_by(&bound));
+                }
                 // Whoever compares a number with a bound knows how large it can be.
                 for side in [left, right] {
                     if is_place(side) {
-                        self.clean_name(side, narrowing() | harms(&["dos"]));
+                        self.clean_name(side, harms(&["dos"]));
                     }
                     if let Some(measured) = measured(side) {
                         self.clean_name(measured, harms(&["dos"]));

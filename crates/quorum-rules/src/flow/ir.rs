@@ -215,5 +215,10 @@ pub(super) struct Module {
     /// The names of all that is called.
     pub(super) called: HashSet<Rc<str>>,
     pub(super) classes: Vec<Class>,
+    /// The types of the fields that each type declares.
+    pub(super) members: HashMap<Rc<str>, HashMap<Rc<str>, Rc<str>>>,
     pub(super) top: Vec<Stmt>,
 }
+
+/// Stands for the name of a field that has none: its type lends it its own.
+pub(super) const EMBEDDED: &str = "";

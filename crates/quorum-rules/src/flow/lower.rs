@@ -9,6 +9,7 @@ mod expression;
 mod import;
 mod invocation;
 mod literal;
+mod members;
 mod statement;
 
 use std::rc::Rc;
@@ -31,6 +32,7 @@ pub(super) fn lower(tree: &Tree, text: &str, lang: Lang) -> Module {
         next: 0,
         depth: 0,
     };
+    lowerer.members(tree.root_node());
     let top = lowerer.block(tree.root_node());
     lowerer.module.top = top;
     lowerer.module

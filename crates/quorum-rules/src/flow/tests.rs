@@ -385,3 +385,30 @@ fn a_file_below_a_folder_has_the_name_that_is_put_behind_it() {
     assert_eq!(found("request.args['n']"), 1);
     assert_eq!(found("'index.html'"), 0);
 }
+
+#[test]
+fn fields_are_what_their_type_declares() {
+    let code = |field: &str| {
+        format!(
+            "package p\nimport \"net/http\"\ntype s struct {{ {field} }}\n\
+             func (s *s) f(w http.ResponseWriter, r *http.Request) {{ s.c.Get(r.FormValue(\"u\")) }}\n"
+        )
+    };
+    assert_eq!(findings_of(Lang::Go, &code("c *http.Client"), "ssrf").len(), 1);
+    assert_eq!(findings_of(Lang::Go, &code("c *cache"), "ssrf").len(), 0);
+
+    let lent = "package p\nimport (\"os\"; \"github.com/beego/beego/v2/server/web\")\n\
+                type page struct { web.Controller }\n\
+                func (p *page) Get() { os.Remove(\"/d/\" + p.GetString(\"f\")) }\n";
+    assert_eq!(findings_of(Lang::Go, lent, "path-traversal").len(), 1);
+
+    let model = |ty: &str| {
+        format!(
+            "from fastapi import FastAPI\nfrom pydantic import BaseModel\nimport os\napp = FastAPI()\n\
+             class Item(BaseModel):\n    n: {ty}\n\
+             @app.post(\"/x\")\ndef f(item: Item):\n    os.system(\"x \" + str(item.n))\n"
+        )
+    };
+    assert_eq!(findings_of(Lang::Python, &model("str"), "command-injection").len(), 1);
+    assert_eq!(findings_of(Lang::Python, &model("int"), "command-injection").len(), 0);
+}
