@@ -253,7 +253,7 @@ impl<'a> Machine<'a> {
     /// Whether a method is there for others to call.
     fn is_offered(&self, function: &Function) -> bool {
         // What a setter is given is a setting.
-        function.public
+        !function.hidden
             && !function.name.starts_with("set")
             && !self.module.called.contains(&function.name)
             && function.class.as_ref().is_some_and(|class| *class != function.name)

@@ -120,8 +120,8 @@ impl Lowerer<'_> {
             Lang::Java => node.child_by_field_name("type").map(|ty| self.short(ty)),
             _ => None,
         };
-        let public = child_of_kind(node, &["modifiers"]).is_some_and(|modifiers| {
-            self.text(modifiers).split_whitespace().any(|w| w == "public")
+        let hidden = child_of_kind(node, &["modifiers"]).is_some_and(|modifiers| {
+            self.text(modifiers).split_whitespace().any(|w| w == "private")
         });
         self.register(Function {
             name,
@@ -131,7 +131,7 @@ impl Lowerer<'_> {
             annotations,
             span,
             returns,
-            public,
+            hidden,
             id: 0,
         })
     }
@@ -194,7 +194,7 @@ impl Lowerer<'_> {
             annotations: Vec::new(),
             span,
             returns: None,
-            public: false,
+            hidden: true,
             id: 0,
         })
     }

@@ -329,7 +329,7 @@ impl Lowerer<'_> {
             annotations: Vec::new(),
             span: Self::span(node),
             returns: None,
-            public: false,
+            hidden: true,
             id: 0,
         });
         ExprKind::Lambda(function)
