@@ -8,6 +8,7 @@ mod facts;
 mod functions;
 mod infra;
 mod language;
+mod pollution;
 mod quality;
 mod regexes;
 mod rule;
@@ -20,6 +21,7 @@ mod text;
 use quorum_model::scope::Flag;
 
 pub(crate) use facts::FileFacts;
+pub(crate) use regexes::is_polynomial;
 
 use crate::finding::RuleFinding;
 use crate::source::{LineSet, ParsedFile, Sources};
@@ -37,6 +39,7 @@ pub(crate) const ALL: &[Check] = &[
     text::check,
     infra::check,
     regexes::check,
+    pollution::check,
 ];
 
 /// Looks at one file with the repository around it.

@@ -279,6 +279,20 @@ pub struct ValueTest {
     /// What must have been done to it, as a model calls it, such as `cookie-secure`; several
     /// with `+`.
     pub mark: Option<String>,
+    /// The value is a regular expression that can take polynomial time when it is matched so.
+    pub slow: Option<Matching>,
+}
+
+/// Where in a text a regular expression has to match.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq, Hash)]
+#[serde(rename_all = "kebab-case")]
+pub enum Matching {
+    /// Anywhere.
+    Search,
+    /// From its start.
+    Start,
+    /// From its start to its end.
+    Whole,
 }
 
 /// What a rule must find or must leave alone.

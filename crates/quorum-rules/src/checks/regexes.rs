@@ -11,6 +11,7 @@ use quorum_syntax::{Lang, Node};
 use super::rule::CodeRule;
 use super::syntax::{field, parts, text, walk};
 use crate::finding::RuleFinding;
+use crate::rule::Matching;
 use crate::source::ParsedFile;
 
 const BACKTRACKING: CodeRule = rule("regex-backtracking", Severity::Medium, 0.85);
@@ -19,6 +20,17 @@ const ANCHOR: CodeRule = rule("regex-half-anchored", Severity::Low, 0.65);
 
 const fn rule(id: &'static str, severity: Severity, confidence: f64) -> CodeRule {
     CodeRule { id, agent: "security-reviewer", category: "injection", severity, confidence }
+}
+
+/// Whether an expression can take polynomial time. It may stand between slashes, with flags.
+pub(crate) fn is_polynomial(text: &str, matching: Matching) -> bool {
+    let inside = text.strip_prefix('/').and_then(|rest| rest.rsplit_once('/'));
+    let (pattern, flags) = inside.unwrap_or((text, ""));
+    let matching = match matching {
+        Matching::Search if flags.contains('y') => Matching::Start,
+        other => other,
+    };
+    parse::parse(pattern).is_some_and(|expr| ambiguity::is_polynomial(&expr, matching))
 }
 
 /// A regular expression in a file.
@@ -107,9 +119,8 @@ fn in_script<'t>(node: Node<'t>, source: &'t str) -> Option<Found<'t>> {
             if taker != "RegExp" && !(taker != method && matches!(method, "match" | "matchAll")) {
                 return None;
             }
-            let first = first_argument(node)
-                .filter(|first| matches!(first.kind(), "string" | "template_string"))?;
-            Some(Found { node: first, pattern: literal(first, source)?, taker, whole: false })
+            let first = first_argument(node)?;
+            Some(Found { node: first, pattern: folded(first, source)?, taker, whole: false })
         }
         _ => None,
     }
@@ -167,6 +178,18 @@ fn in_go<'t>(node: Node<'t>, source: &'t str) -> Option<Found<'t>> {
 
 fn first_argument(call: Node<'_>) -> Option<Node<'_>> {
     parts(call.child_by_field_name("arguments")?).first().copied()
+}
+
+/// The value of a string, or of several that are put together.
+fn folded(node: Node<'_>, source: &str) -> Option<String> {
+    match node.kind() {
+        "string" | "template_string" => literal(node, source),
+        "binary_expression" if field(node, "operator", source) == Some("+") => {
+            let left = folded(node.child_by_field_name("left")?, source)?;
+            Some(left + &folded(node.child_by_field_name("right")?, source)?)
+        }
+        _ => None,
+    }
 }
 
 /// The value of a string that is spelt out.

@@ -7,14 +7,14 @@ use quorum_syntax::Lang;
 use super::builtin::{self, Effect};
 use super::eval::joined_path;
 use super::follow::mapped;
-use super::ir::{Call, Expr, ExprKind, Span};
+use super::ir::{Call, Const, Expr, ExprKind, Span};
 use super::machine::{Machine, origin};
 use super::names::{
     cleaned_by_pattern, cleans_by_name, converts, gives_no_text, looks_up, passes_by_name,
     returns_element, returns_itself, wraps_function,
 };
 use super::sink::text_of;
-use super::value::{ALL_HARMS, Harms, Key, NUMBER, Taint, Value, harms};
+use super::value::{ALL_HARMS, Harms, Items, Key, NUMBER, Taint, Value, chosen, harm, harms};
 
 /// What a call is given.
 #[derive(Debug)]
@@ -35,6 +35,10 @@ impl<'a> Machine<'a> {
             self.check_chosen(key, span);
         }
         let path = callee.path.clone().unwrap_or_else(|| Rc::from("?"));
+        if callee.marks & chosen() != 0 && matches!(call.callee.kind, ExprKind::Name(_)) {
+            // `const f = functions[name]; f()`
+            self.check_call("[chosen]", &given, span);
+        }
         self.check_call(&path, &given, span);
         if let Some(other) = named_receiver(call)
             && *other != *path
@@ -46,7 +50,7 @@ impl<'a> Machine<'a> {
         if let Some(value) = self.follow(call, &callee, &given, &name) {
             return self.named(value, &path, call);
         }
-        if let Some(value) = self.handed_on(&given, &name, span) {
+        if let Some(value) = self.handed_on(&path, &given, &name, span) {
             return value;
         }
         self.check_handed(&given, &name, span);
@@ -63,7 +67,10 @@ impl<'a> Machine<'a> {
                 return result;
             }
         }
-        let value = self.result(&callee, &given, &name, call, span);
+        let value = match self.literal(call, &given) {
+            Some(value) => value,
+            None => self.result(&callee, &given, &name, call, span),
+        };
         self.named(value, &path, call)
     }
 
@@ -82,6 +89,25 @@ impl<'a> Machine<'a> {
         Some(Value::tainted(value.any_taint().map(clean)))
     }
 
+    /// A literal of a Go type keeps its fields or elements apart.
+    fn literal(&self, call: &Call, given: &Given<'_>) -> Option<Value> {
+        const MANY: usize = 64;
+        if !call.new || self.lang != Lang::Go || given.args.is_empty() || given.args.len() > MANY {
+            return None;
+        }
+        let list = given.args.iter().all(|(name, _)| name.is_none());
+        let mut items = Items { list, ..Items::default() };
+        for (at, (name, value)) in (0..).zip(&given.args) {
+            let key = match name {
+                Some(name) => Key::Text(Rc::clone(name)),
+                None if list => Key::Int(at),
+                None => return None,
+            };
+            items.known.insert(key, value.clone());
+        }
+        Some(Value { items: Some(Rc::new(items)), ..Value::default() })
+    }
+
     /// `functions[name]()`: the name chooses what is called.
     fn check_chosen(&mut self, key: &Expr, span: Span) {
         let chosen = self.eval(key);
@@ -93,7 +119,13 @@ impl<'a> Machine<'a> {
     }
 
     /// `promisify(f)` and `f.bind(x)` are `f`; `f.call(x, y)` calls it.
-    fn handed_on(&mut self, given: &Given<'_>, name: &str, span: Span) -> Option<Value> {
+    fn handed_on(
+        &mut self,
+        path: &str,
+        given: &Given<'_>,
+        name: &str,
+        span: Span,
+    ) -> Option<Value> {
         let is_known = |value: &Value| {
             value.function.is_some() || value.path.as_deref().is_some_and(|path| path != NUMBER)
         };
@@ -120,7 +152,7 @@ impl<'a> Machine<'a> {
                 let values: Vec<Value> = inner.args.into_iter().map(|(_, value)| value).collect();
                 Some(self.enter(&closure, &values))
             }
-            _ if wraps_function(name) => {
+            _ if wraps_function(name) || path.rsplit('.').next().is_some_and(wraps_function) => {
                 let (_, first) = given.args.first()?;
                 (is_known(first) && first.taint.is_none()).then(|| first.clone())
             }
@@ -137,7 +169,7 @@ impl<'a> Machine<'a> {
                 None if call.new || is_class_name(path, self.lang) => Rc::clone(path),
                 None if &**path == "require" => {
                     match call.args.first().map(|arg| &arg.value.kind) {
-                        Some(ExprKind::Const(super::ir::Const::Text(module))) => Rc::from(
+                        Some(ExprKind::Const(Const::Text(module))) => Rc::from(
                             module.trim_start_matches("node:").replace(['/', '\\'], ".").as_str(),
                         ),
                         _ => Rc::from("require()"),
@@ -175,7 +207,10 @@ impl<'a> Machine<'a> {
             }
             _ => {
                 let callee = self.eval(&call.callee);
-                (Value::default(), callee, Rc::from(""))
+                // `require("pify")(f)`
+                let last = callee.path.as_deref().and_then(|path| path.rsplit('.').next());
+                let name = last.filter(|name| !name.contains('(')).map_or(Rc::from(""), Rc::from);
+                (Value::default(), callee, name)
             }
         }
     }
@@ -293,6 +328,10 @@ impl<'a> Machine<'a> {
             let path = taint.is_harmless().then(|| Rc::from(NUMBER));
             return Value { path, ..Value::tainted(Some(taint)) };
         }
+        if let Some(pattern) = compiled(path, given) {
+            let path = if call.new { path.to_owned() } else { format!("{path}()") };
+            return Value { path: Some(Rc::from(path)), ..Value::constant(pattern) };
+        }
         let from_args = given.args.iter().fold(None, |worst, (_, value)| {
             Taint::worse(Option::as_ref(&worst), value.any_taint().as_ref())
         });
@@ -304,9 +343,12 @@ impl<'a> Machine<'a> {
                 return Value::at(NUMBER);
             }
             let taint = Taint::worse(Option::as_ref(&from_args), given.this.any_taint().as_ref());
-            return Value::tainted(taint.map(|taint| taint.cleaned(harms)));
+            let taint = taint.map(|taint| taint.cleaned(harms));
+            let number = harms | harm("dos") == ALL_HARMS;
+            return Value { path: number.then(|| Rc::from(NUMBER)), ..Value::tainted(taint) };
         }
-        if let Some(harms) = cleaned_by_pattern(name, &given.texts) {
+        let spelt: Vec<&str> = given.args.iter().zip(&given.texts).map(spelt).collect();
+        if let Some(harms) = cleaned_by_pattern(name, &spelt) {
             let taint = Taint::worse(Option::as_ref(&from_args), given.this.any_taint().as_ref());
             return Value::tainted(taint.map(|taint| taint.cleaned(harms)));
         }
@@ -337,6 +379,10 @@ impl<'a> Machine<'a> {
         if !given.args.is_empty() && given.args.iter().all(plain) && converts(&lower) {
             return Value { taint: from_args, ..Value::at(NUMBER) };
         }
+        let spelt_out = |(_, value): &(Option<Rc<str>>, Value)| value.is_spelt_out();
+        if passes && !given.args.is_empty() && given.args.iter().all(spelt_out) {
+            return Value { settled: true, ..Value::default() };
+        }
         let Some(taint) = from_args else { return Value::default() };
         // What stands in a file is not what its name says.
         if cleans_by_name(&lower) || (lower.contains("read") && lower.contains("file")) {
@@ -359,6 +405,31 @@ fn makes_enum(path: &str) -> bool {
     let Some(class) = path.strip_suffix(".valueOf") else { return false };
     let last = class.rsplit('.').next().unwrap_or(class);
     last.starts_with(|c: char| c.is_ascii_uppercase()) && !matches!(last, "String" | "Objects")
+}
+
+/// The regular expression that a call makes from text.
+fn compiled(path: &str, given: &Given<'_>) -> Option<Const> {
+    let makes = matches!(path, "RegExp" | "re.compile" | "regex.compile")
+        || path == "Pattern.compile"
+        || path.ends_with("regex.Pattern.compile");
+    let (_, first) = given.args.first().filter(|_| makes)?;
+    let flags = match given.args.get(1) {
+        Some((None, flags)) if path == "RegExp" => flags.as_text()?,
+        _ => "",
+    };
+    match first.constant.as_ref()? {
+        Const::Text(text) => Some(Const::Pattern(Rc::from(format!("/{text}/{flags}")))),
+        pattern @ Const::Pattern(_) => Some(pattern.clone()),
+        _ => None,
+    }
+}
+
+/// An argument as it is written, or the regular expression that it names.
+fn spelt<'v>(((_, value), text): (&'v (Option<Rc<str>>, Value), &'v &'v str)) -> &'v str {
+    match &value.constant {
+        Some(Const::Pattern(pattern)) => pattern,
+        _ => text,
+    }
 }
 
 /// `get("n", type=int)`

@@ -7,7 +7,7 @@ use super::guard::is_test;
 use super::ir::{Call, Const, Expr, ExprKind, Op, Span, Stmt};
 use super::machine::Machine;
 use super::names::is_number_type;
-use super::value::{Closure, Items, Key, Taint, UNKNOWN_START, Value, join_scopes};
+use super::value::{Closure, Items, Key, Taint, UNKNOWN_START, Value, chosen, harm, join_scopes};
 
 /// Text that is longer is not kept as a constant.
 const LONG: usize = 4096;
@@ -25,7 +25,15 @@ impl Machine<'_> {
                 let object = self.eval(object);
                 self.member(&object, name, expr.span)
             }
-            ExprKind::Index(object, index) => self.index(object, index, expr.span),
+            ExprKind::Index(object, key) => {
+                let mut value = self.index(object, key, expr.span);
+                let plain = matches!(key.kind, ExprKind::Name(_) | ExprKind::Field(..));
+                if plain && value.is_blank() {
+                    let named = self.eval(key).harmful(harm("code")).is_some();
+                    value.marks |= if named { chosen() } else { 0 };
+                }
+                value
+            }
             ExprKind::Call(call) => {
                 let outer = std::mem::take(&mut self.marks);
                 let mut value = self.call(call, expr.span);
@@ -247,8 +255,10 @@ impl Machine<'_> {
             return value;
         }
         let path = joined_path(object, name);
-        let count =
-            matches!(&**name, "length" | "size" | "Length" | "Count" | "status" | "statusCode");
+        // `query.size` is what somebody asks for; `list.size` is how many there are.
+        let asked = object.items.is_none() && object.taint.is_some();
+        let count = matches!(&**name, "length" | "Length" | "Count" | "statusCode")
+            || (!asked && matches!(&**name, "size" | "status"));
         if count {
             return Value::at(super::value::NUMBER);
         }
@@ -290,7 +300,10 @@ impl Machine<'_> {
                     return Value { taint, path, ..Value::default() };
                 }
             } else {
-                return element(&container);
+                let found = element(&container);
+                // A map need not have the key.
+                let settled = found.is_spelt_out();
+                return if items.list { found } else { Value { constant: None, settled, ..found } };
             }
         }
         let path = match key.as_text() {
@@ -371,6 +384,11 @@ impl Machine<'_> {
                     .map_or_else(Value::default, |n| Value::constant(Const::Int(n))),
                 _ => joined(&[first, second]),
             },
+            // `folder / name`
+            Op::Div if first.path.as_deref().is_some_and(is_folder) => {
+                let path = first.path.clone();
+                Value { path, ..joined(&[first, second]) }
+            }
             Op::And | Op::Or => match (truth(&first), truth(&second)) {
                 (Some(a), Some(b)) => {
                     Value::constant(Const::Bool(if op == Op::And { a && b } else { a || b }))
@@ -381,6 +399,12 @@ impl Machine<'_> {
             _ => fold(op, &first, &second).map_or_else(Value::default, Value::constant),
         }
     }
+}
+
+/// Whether a path is that of a value that names a file.
+fn is_folder(path: &str) -> bool {
+    let last = path.trim_end_matches("()").rsplit('.').next().unwrap_or(path);
+    last.ends_with("Path") || matches!(last, "parent" | "resolve" | "absolute" | "expanduser")
 }
 
 /// The path of a field.

@@ -474,6 +474,7 @@ pub(super) fn truth(value: &Value) -> Option<bool> {
         Const::Null => Some(false),
         Const::Int(number) => Some(*number != 0),
         Const::Text(_) => None,
+        Const::Pattern(_) => Some(true),
     }
 }
 

@@ -47,7 +47,10 @@ impl Machine<'_> {
                 // Whoever compares a number with a bound knows how large it can be.
                 for side in [left, right] {
                     if is_place(side) {
-                        self.clean_name(side, narrowing());
+                        self.clean_name(side, narrowing() | harms(&["dos"]));
+                    }
+                    if let Some(measured) = measured(side) {
+                        self.clean_name(measured, harms(&["dos"]));
                     }
                 }
                 // `x.indexOf("..") >= 0`
@@ -307,6 +310,10 @@ impl Machine<'_> {
 
     /// Marks the variable at the root of an expression as harmless.
     pub(super) fn clean_name(&mut self, expr: &Expr, harms: Harms) {
+        if let ExprKind::Pass(inner) = &expr.kind {
+            self.clean_name(inner, harms);
+            return;
+        }
         let Some(name) = root(expr) else { return };
         if let ExprKind::Field(object, field) = &expr.kind
             && is_place(expr)
@@ -346,6 +353,20 @@ fn is_place(expr: &Expr) -> bool {
         ExprKind::Name(_) | ExprKind::Field(..) | ExprKind::Index(..) => true,
         ExprKind::Pass(inner) => is_place(inner),
         _ => false,
+    }
+}
+
+/// The text or list whose length an expression is: `x.length`, `len(x)`, `x.length()`.
+fn measured(expr: &Expr) -> Option<&Expr> {
+    match &expr.kind {
+        ExprKind::Pass(inner) => measured(inner),
+        ExprKind::Field(object, name) if &**name == "length" => Some(&**object),
+        ExprKind::Call(call) => match (&call.callee.kind, call.args.as_slice()) {
+            (ExprKind::Name(name), [only]) if &**name == "len" => Some(&only.value),
+            (ExprKind::Field(object, name), []) if &**name == "length" => Some(&**object),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -19,6 +19,8 @@ pub(super) enum Const {
     Int(i64),
     Bool(bool),
     Null,
+    /// A regular expression, between slashes and with its flags.
+    Pattern(Rc<str>),
 }
 
 /// An expression and where it stands.
@@ -103,6 +105,18 @@ pub(super) enum Target {
     Nothing,
 }
 
+impl Target {
+    /// Whether a variable of this name is assigned to.
+    pub(super) fn binds(&self, wanted: &str) -> bool {
+        match self {
+            Self::Name(name) => **name == *wanted,
+            Self::Tuple(parts) => parts.iter().any(|part| part.binds(wanted)),
+            Self::Object(parts) => parts.iter().any(|(_, part)| part.binds(wanted)),
+            Self::Field(..) | Self::Index(..) | Self::Nothing => false,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) enum Stmt {
     Expr(Expr),
@@ -167,6 +181,8 @@ pub(super) struct Function {
     pub(super) params: Vec<Param>,
     pub(super) body: Vec<Stmt>,
     pub(super) annotations: Vec<Rc<str>>,
+    /// The variables that it declares itself, in languages where another may be meant.
+    pub(super) locals: Vec<Rc<str>>,
     pub(super) span: Span,
     /// The type of what it returns, as it is written, where it stands before the name.
     pub(super) returns: Option<Rc<str>>,

@@ -22,8 +22,15 @@ const DEPTH: usize = 150;
 
 /// Lowers a whole file.
 pub(super) fn lower(tree: &Tree, text: &str, lang: Lang) -> Module {
-    let mut lowerer =
-        Lowerer { text, lang, module: Module::default(), class: None, next: 0, depth: 0 };
+    let mut lowerer = Lowerer {
+        text,
+        lang,
+        module: Module::default(),
+        class: None,
+        locals: Vec::new(),
+        next: 0,
+        depth: 0,
+    };
     let top = lowerer.block(tree.root_node());
     lowerer.module.top = top;
     lowerer.module
@@ -35,6 +42,8 @@ struct Lowerer<'s> {
     lang: Lang,
     module: Module,
     class: Option<Class>,
+    /// What the function that is being read declares.
+    locals: Vec<Rc<str>>,
     next: usize,
     depth: usize,
 }

@@ -10,6 +10,7 @@ use super::model::{ParamModel, SourceModel};
 use super::sink::Hit;
 use super::tables::Tables;
 use super::value::{Closure, Items, Marks, NUMBER, Origin, Scope, Taint, Value};
+use crate::rule::Matching;
 
 /// Steps that one file may take; beyond them nothing more is followed, and that is said.
 const FUEL: u32 = 300_000;
@@ -50,6 +51,8 @@ pub(super) struct Machine<'a> {
     pub(super) doubts: usize,
     /// How many objects were made.
     objects: u32,
+    /// Regular expressions that were looked at, and whether they can take long.
+    pub(super) slow: HashMap<(Rc<str>, Matching), bool>,
     fuel: u32,
     pub(super) hits: Vec<Hit>,
     /// What functions return when nothing is known about their arguments, and what they leave in
@@ -95,6 +98,7 @@ impl<'a> Machine<'a> {
             fields: HashMap::new(),
             doubts: 0,
             objects: 0,
+            slow: HashMap::new(),
             fuel: FUEL,
             hits: Vec::new(),
             plain: HashMap::new(),
@@ -332,7 +336,11 @@ impl<'a> Machine<'a> {
             if value.path.is_none() || param.ty.is_some() {
                 value.path = Some(match &param.ty {
                     Some(ty) if self.is_number(ty) && value.taint.is_none() => Rc::from(NUMBER),
-                    Some(_) if value.path.as_ref().is_some_and(|path| self.is_exact(path)) => {
+                    Some(ty)
+                        if value.path.as_ref().is_some_and(|path| {
+                            self.is_exact(path) || super::names::says_little(ty)
+                        }) =>
+                    {
                         value.path.take().unwrap_or_default()
                     }
                     Some(ty) => self.resolve_type(ty),
@@ -356,7 +364,8 @@ impl<'a> Machine<'a> {
         self.left = closure.this.as_ref().and_then(|_| self.scope.get(self.own_name()).cloned());
         let left = function.params.iter().map(|param| self.scope.get(&param.name).cloned());
         self.left_args = left.map(Option::unwrap_or_default).collect();
-        self.scope = outer;
+        let inner = std::mem::replace(&mut self.scope, outer);
+        self.keep_captured(closure, &inner);
         self.wanted = wanted;
         let all = std::mem::replace(&mut self.returned, returned);
         self.left_at_end = all.is_empty();
@@ -375,6 +384,31 @@ impl<'a> Machine<'a> {
         };
         let spread = matches!(self.lang, Lang::Java | Lang::Kotlin | Lang::Go);
         !(spread && only && args.get(position).is_some_and(is_list))
+    }
+
+    /// What a function stores in variables of the function around it stays there:
+    /// `let all = ""; stream.on("data", part => { all += part; })`
+    fn keep_captured(&mut self, closure: &Closure, inner: &Scope) {
+        if !matches!(self.lang, Lang::JavaScript | Lang::TypeScript | Lang::Tsx | Lang::Java) {
+            return;
+        }
+        let own = &closure.function;
+        for (name, before) in &*closure.scope {
+            let Some(after) = inner.get(name).filter(|after| !after.is_same(before)) else {
+                continue;
+            };
+            if after.any_taint().is_none()
+                || before.any_taint().is_some()
+                || own.locals.contains(name)
+                || own.params.iter().any(|param| param.target.binds(name))
+            {
+                continue;
+            }
+            if let Some(now) = self.scope.get(name) {
+                let joined = Value { path: now.path.clone(), ..now.join(after) };
+                Rc::make_mut(&mut self.scope).insert(Rc::clone(name), joined);
+            }
+        }
     }
 
     /// What methods call the object that they belong to.
@@ -428,8 +462,9 @@ fn fits(
     param: &Param,
     resolved: &str,
 ) -> bool {
-    let any =
-        |regex: &regex::Regex, texts: &[Rc<str>]| texts.iter().any(|text| regex.is_match(text));
+    let any = |regex: &crate::pattern::Expression, texts: &[Rc<str>]| {
+        texts.iter().any(|text| regex.is_match(text))
+    };
     let none: &[Rc<str>] = &[];
     let ty = param.ty.as_deref().unwrap_or_default();
     model.position.is_none_or(|wanted| wanted == position)

@@ -218,6 +218,14 @@ pub(super) fn wraps_function(name: &str) -> bool {
             | "thenifyAll"
             | "denodeify"
             | "universalify"
+            | "util.promisify"
+            | "es6-promisify"
+            | "express-async-handler"
+            | "wrapAsync"
+            | "asyncMiddleware"
+            | "fromNode"
+            | "callbackify"
+            | "es6Promisify"
             | "partial"
             | "debounce"
             | "throttle"
@@ -456,5 +464,13 @@ pub(super) fn calls_function(name: &str) -> bool {
     matches!(
         name,
         "apply" | "accept" | "get" | "test" | "run" | "call" | "invoke" | "applyAsInt" | "execute"
+    )
+}
+
+/// Whether a declared type says less than what a value is known to be.
+pub(super) fn says_little(ty: &str) -> bool {
+    matches!(
+        ty,
+        "io.Writer" | "io.Reader" | "any" | "interface{}" | "Any" | "typing.Any" | "object"
     )
 }

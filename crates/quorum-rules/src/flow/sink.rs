@@ -138,10 +138,30 @@ impl Machine<'_> {
             .filter(|value| !(rule.positional && host_is_fixed(value)))
             .filter_map(|value| value.harmful(rule.harm))
             .reduce(|a, b| Taint::worse(Some(&a), Some(&b)).unwrap_or(a));
-        if let Some(taint) = worst {
+        if let Some(taint) = worst
+            && self.is_slow_enough(rule, given)
+        {
             let confidence = confidence * taint.source.strength * taint.certainty;
             self.hit(number, span, confidence, Some(taint));
         }
+    }
+
+    /// Whether the expressions that a rule asks about can take long. Asked last, as it takes long too.
+    fn is_slow_enough(&mut self, rule: &CallRule, given: &Given<'_>) -> bool {
+        rule.values.iter().all(|test| {
+            let Some(matching) = test.test.slow else { return true };
+            select(&test.arg, given).into_iter().any(|value| match &value.constant {
+                Some(super::ir::Const::Pattern(text) | super::ir::Const::Text(text)) => {
+                    let known = self.slow.get(&(Rc::clone(text), matching));
+                    known.copied().unwrap_or_else(|| {
+                        let slow = crate::checks::is_polynomial(text, matching);
+                        self.slow.insert((Rc::clone(text), matching), slow);
+                        slow
+                    })
+                }
+                _ => false,
+            })
+        })
     }
 
     /// Where the field stands that a rule speaks about: a struct literal can have many lines.
@@ -240,7 +260,7 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
         return test.test.present == Some(false)
             || (all && test.not_matches.is_some() && test.matches.is_none());
     }
-    let spelled = |regex: &regex::Regex| match &test.arg {
+    let spelled = |regex: &crate::pattern::Expression| match &test.arg {
         ArgSelector::Position(at) | ArgSelector::Either(at, _) => {
             regex.is_match(given.texts.get(*at).copied().unwrap_or_default())
         }
@@ -261,7 +281,9 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
                 .not_matches
                 .as_ref()
                 .is_none_or(|regex| printed.as_deref().is_none_or(|text| !regex.is_match(text)))
-            && test.test.constant.is_none_or(|wanted| is_known(value) == wanted)
+            && test.test.constant.is_none_or(|wanted| {
+                if wanted { is_known(value) } else { !is_known(value) && !value.is_plain() }
+            })
             && test.test.tainted.is_none_or(|wanted| value.any_taint().is_some() == wanted)
             && test.test.below.is_none_or(|limit| match &value.constant {
                 Some(super::ir::Const::Int(number)) => *number < limit,

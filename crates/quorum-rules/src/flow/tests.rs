@@ -360,3 +360,66 @@ fn a_test_of_the_canonical_path_is_one_of_the_file() {
          if (!real.startsWith(dir.getCanonicalPath() + File.separator)) throw new IOException();"
     ));
 }
+
+#[test]
+fn literals_of_go_keep_their_fields_apart() {
+    assert!(go("v := row{name: x, note: \"n\"}\nx = v.name"));
+    assert!(!go("v := row{name: x, note: \"n\"}\nx = v.note"));
+    assert!(go("m := map[string]string{\"a\": x, \"b\": \"x\"}\nx = m[\"a\"]"));
+    assert!(!go("m := map[string]string{\"a\": x, \"b\": \"x\"}\nx = m[\"b\"]"));
+    assert!(go("l := []string{\"a\", x}\nx = strings.Join(l, \" \")"));
+    assert!(!go("l := []string{\"a\", x}\nx = l[0]"));
+}
+
+#[test]
+fn a_set_that_lets_only_some_pass_is_a_check() {
+    let set = "ok := map[string]bool{\"a\": true}\n";
+    assert!(!go(&format!("{set}if !ok[x] {{ return }}")));
+    assert!(go(&format!("{set}if ok[x] {{ return }}")));
+}
+
+#[test]
+fn a_builder_holds_what_is_written_to_it() {
+    assert!(go("var b strings.Builder\nb.WriteString(\"x\")\nb.WriteString(x)\nx = b.String()"));
+    assert!(!go(
+        "var b strings.Builder\nb.WriteString(\"x\")\nb.WriteString(\"y\")\nx = b.String()"
+    ));
+    let query = "var b strings.Builder\nb.WriteString(\"DELETE FROM t WHERE a=\")\nb.WriteString(name)\ndb.Exec(b.String())";
+    let code = format!("package p\nfunc f(db *sql.DB, name string) {{\n{query}\n}}\n");
+    assert_eq!(findings_of(Lang::Go, &code, "dynamic-sql").len(), 1);
+}
+
+#[test]
+fn what_two_ways_have_in_common_stays_known() {
+    let code = |more: &str| {
+        format!(
+            "package p\nfunc f(db *sql.DB, name string) {{\n\tq := \"SELECT * FROM t WHERE 1=1\"\n\t\
+             if name != \"\" {{\n\t\tq += {more}\n\t}}\n\tdb.Query(q)\n}}\n"
+        )
+    };
+    let found = |more| findings_of(Lang::Go, &code(more), "dynamic-sql").len();
+    assert_eq!(found("\" AND n='\" + name + \"'\""), 1);
+    assert_eq!(found("\" AND n IS NULL\""), 0);
+}
+
+#[test]
+fn a_part_of_a_text_is_what_stands_there() {
+    assert!(!python("bar = ('keep' + param)[0:4]"));
+    assert!(python("bar = ('keep' + param)[0:9]"));
+    assert!(python("bar = ('keep' + param)[4:]"));
+    assert!(!python("bar = ['a', param, 'c'][0:1][0]"));
+    assert!(python("bar = ['a', param, 'c'][1:3][0]"));
+}
+
+#[test]
+fn a_file_below_a_folder_has_the_name_that_is_put_behind_it() {
+    let code = |name: &str| {
+        format!(
+            "import pathlib\nfrom flask import request\ndef f():\n    \
+             p = pathlib.Path('/srv') / {name}\n    return p.read_text()\n"
+        )
+    };
+    let found = |name| findings_of(Lang::Python, &code(name), "path-traversal").len();
+    assert_eq!(found("request.args['n']"), 1);
+    assert_eq!(found("'index.html'"), 0);
+}

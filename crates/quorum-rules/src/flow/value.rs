@@ -80,7 +80,13 @@ const MARKS: &[&str] = &[
     "cookie-secure",
     "cookie-http-only",
     "types-limited",
+    "chosen",
 ];
+
+/// The mark of what was looked up under a name that somebody outside chose.
+pub(super) fn chosen() -> Marks {
+    mark("chosen").unwrap_or_default()
+}
 
 /// The bit of a mark, where there is one of this name.
 pub(super) fn mark(name: &str) -> Option<Marks> {
@@ -214,9 +220,9 @@ impl Taint {
         Rc::new(Self { last, source: Rc::clone(&self.source), ..**self })
     }
 
-    /// Whether it can do nothing any more.
+    /// Whether it can do nothing any more that needs text: a number may still be large.
     pub(super) fn is_harmless(&self) -> bool {
-        self.clean | narrowing() | harm("predictable") == ALL_HARMS
+        self.clean | narrowing() | harms(&["predictable", "dos"]) == ALL_HARMS
     }
 
     pub(super) fn cleaned(self: &Rc<Self>, harms: Harms) -> Rc<Self> {
@@ -273,7 +279,7 @@ impl Value {
     /// The constant as code would print it.
     pub(super) fn printed(&self) -> Option<String> {
         Some(match self.constant.as_ref()? {
-            Const::Text(text) => text.to_string(),
+            Const::Text(text) | Const::Pattern(text) => text.to_string(),
             Const::Int(number) => number.to_string(),
             Const::Bool(yes) => yes.to_string(),
             Const::Null => "null".to_owned(),
@@ -321,9 +327,10 @@ impl Value {
         } else {
             Taint::worse(self.any_taint().as_ref(), other.any_taint().as_ref())
         };
+        let settled = constant.is_none() && self.is_spelt_out() && other.is_spelt_out();
         Self {
-            settled: constant.is_none() && self.is_spelt_out() && other.is_spelt_out(),
-            prefix: if self.prefix == other.prefix { self.prefix.clone() } else { None },
+            settled,
+            prefix: if settled || constant.is_some() { None } else { self.common_start(other) },
             path: match (&self.path, &other.path) {
                 (Some(a), Some(b)) if a != b => None,
                 (a, b) => a.clone().or_else(|| b.clone()),
@@ -341,7 +348,35 @@ impl Value {
         }
     }
 
-    fn is_blank(&self) -> bool {
+    /// The text with which both of two values start.
+    fn common_start(&self, other: &Self) -> Option<Rc<str>> {
+        let start = |value: &Self| match &value.constant {
+            Some(Const::Text(text)) => Some(Rc::clone(text)),
+            _ => value.prefix.clone(),
+        };
+        let (a, b) = (start(self)?, start(other)?);
+        if a == b {
+            return Some(a);
+        }
+        let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b);
+        let length: usize = same.map(|(letter, _)| letter.len_utf8()).sum();
+        (length > 0).then(|| Rc::from(&a[..length]))
+    }
+
+    /// Whether nothing was stored in it since the other one was copied from it.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let taints = match (&self.taint, &other.taint) {
+            (Some(a), Some(b)) => Rc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        let items = match (&self.items, &other.items) {
+            (Some(a), Some(b)) => Rc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        taints && items
+    }
+
+    pub(super) fn is_blank(&self) -> bool {
         self.constant.is_none() && self.taint.is_none() && self.items.is_none()
     }
 }

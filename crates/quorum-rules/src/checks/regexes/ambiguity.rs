@@ -8,6 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::parse::{Chars, Expr};
+use crate::rule::Matching;
 
 /// More places, edges or steps than these are not looked at.
 const PLACES: usize = 300;
@@ -27,6 +28,21 @@ pub(super) fn is_exponential(expr: &Expr, whole: bool) -> bool {
     graph.accept = Some(end);
     let exponential = graph.search().unwrap_or(false);
     exponential || looks(expr).iter().any(|inner| is_exponential(inner, true))
+}
+
+/// Whether matching can take polynomial time, as where two loops after one another can share the
+/// same text in many ways. Where a match may begin anywhere, the text before it is such a loop.
+pub(super) fn is_polynomial(expr: &Expr, matching: Matching) -> bool {
+    let mut graph = Graph::default();
+    let start = graph.node();
+    let from = match matching {
+        Matching::Search => graph.repeat(&Expr::Set(Chars::ALL), 0, None, start),
+        Matching::Start | Matching::Whole => Some(start),
+    };
+    let Some(end) = from.and_then(|from| graph.build(expr, from)) else { return false };
+    let end = if matching == Matching::Whole { graph.after(end, Edge::Test) } else { end };
+    graph.accept = Some(end);
+    graph.shared_loops(start).unwrap_or(false)
 }
 
 /// The expressions that only look ahead or behind.
@@ -196,6 +212,105 @@ impl Graph {
         self.pairs(&plain, &component, &can_stop)
     }
 
+    /// Whether a loop over single characters leads to another one through text that both can read,
+    /// and what follows can still fail.
+    fn shared_loops(&self, start: usize) -> Option<bool> {
+        let mut next: Vec<Vec<usize>> = Vec::with_capacity(self.places.len());
+        let mut can_stop = Vec::with_capacity(self.places.len());
+        for &(_, after) in &self.places {
+            let (ways, ends) = self.following(after)?;
+            let mut ways: Vec<usize> = ways.into_keys().collect();
+            ways.sort_unstable();
+            next.push(ways);
+            can_stop.push(ends);
+        }
+        let (first, ends) = self.following(start)?;
+        if ends {
+            return Some(false);
+        }
+        let first: Vec<usize> = first.into_keys().collect();
+        let loops: Vec<usize> =
+            (0..next.len()).filter(|&place| next[place].contains(&place)).collect();
+        let mut pairs = 0;
+        for &one in &loops {
+            for &other in loops.iter().filter(|&&other| other != one && !can_stop[other]) {
+                pairs += 1;
+                if pairs > STEPS {
+                    return None;
+                }
+                let shared = self.places[one].0.common(self.places[other].0);
+                let Some(way) = self.way(&next, one, other, shared) else { continue };
+                let stuck = [0, 1].into_iter().any(|end| {
+                    let word: Vec<Chars> = way.iter().map(|set| set.ends()[end]).collect();
+                    !self.accepts(&next, &can_stop, &first, &word)
+                });
+                if stuck {
+                    return Some(true);
+                }
+            }
+        }
+        Some(false)
+    }
+
+    /// The shortest text that leads from one place to another and that `shared` can read.
+    fn way(
+        &self,
+        next: &[Vec<usize>],
+        from: usize,
+        to: usize,
+        shared: Chars,
+    ) -> Option<Vec<Chars>> {
+        let mut before: HashMap<usize, usize> = HashMap::new();
+        let mut queue = std::collections::VecDeque::from([from]);
+        while let Some(place) = queue.pop_front() {
+            for &step in &next[place] {
+                if step == from || before.contains_key(&step) || !self.places[step].0.meets(shared)
+                {
+                    continue;
+                }
+                before.insert(step, place);
+                if step == to {
+                    let mut way = Vec::new();
+                    let mut at = to;
+                    while at != from {
+                        way.push(self.places[at].0.common(shared));
+                        at = *before.get(&at)?;
+                    }
+                    way.reverse();
+                    return Some(way);
+                }
+                queue.push_back(step);
+            }
+        }
+        None
+    }
+
+    /// Whether a word, several times after itself, holds a match: then nothing is tried again.
+    fn accepts(
+        &self,
+        next: &[Vec<usize>],
+        can_stop: &[bool],
+        first: &[usize],
+        word: &[Chars],
+    ) -> bool {
+        const TIMES: usize = 4;
+        let mut now: HashSet<usize> = first.iter().copied().collect();
+        for _ in 0..TIMES {
+            for letter in word {
+                let read: Vec<usize> = now
+                    .iter()
+                    .copied()
+                    .filter(|&place| self.places[place].0.meets(*letter))
+                    .collect();
+                if read.iter().any(|&place| can_stop[place]) {
+                    return true;
+                }
+                now = read.iter().flat_map(|&place| next[place].iter().copied()).collect();
+            }
+        }
+        false
+    }
+
     /// Whether two ways on the same text leave a place and come back to it.
     fn pairs(&self, next: &[Vec<usize>], component: &[usize], can_stop: &[bool]) -> Option<bool> {
         let mut numbers: HashMap<(usize, usize), usize> = HashMap::new();
@@ -310,6 +425,23 @@ mod tests {
         ] {
             assert!(exponential(text), "{text}");
         }
+    }
+
+    #[test]
+    fn loops_that_share_text_are_polynomial() {
+        let slow = |text: &str, matching| is_polynomial(&parse(text).expect(text), matching);
+        for text in [r"\s+$", "a*b", r"^\s*\w*\s*;\s*\s*x$", "x=(.*);", r"<.*?>$", r"(\d+)(\s+)?$"]
+        {
+            assert!(slow(text, Matching::Search), "{text}");
+        }
+        for text in
+            ["a*", "^a*b", r"^\w+@\w+$", "\".*\"", r"^\s+", r"\d+", "^[^,]*,[^,]*$", r"^(a|b)*$"]
+        {
+            assert!(!slow(text, Matching::Search), "{text}");
+        }
+        assert!(!slow("a*b", Matching::Start));
+        assert!(slow(r"\d*\d*", Matching::Whole));
+        assert!(!slow(r"\d*\d*", Matching::Start));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::parse::Expr;
 /// group.
 static OPEN_DOT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"(?:^|[/^(|@])(?:\(?[\w|-]+\)?\\?\.)*?\(?[\w|-]+\)?\??\.",
+        r"(?:^|[/^(|@]|\(\?:)(?:\(?[\w|-]+\)?\\?\.)*?(?:\(?[\w|-]+\)?|\((?:\?:)?\.[+*]\??\)|\.[+*]\??|\[[^\]]+\][+*])\??\.",
         r"(?:[\w-]+\\?\.)*(?:com|org|net|io|dev|edu|gov|co\.uk|app)(?:$|[/:?$)|#]|\\[/b])"
     ))
     .expect("a constant pattern is well formed")
@@ -36,14 +36,25 @@ fn ways_are_half_anchored(expr: &Expr) -> bool {
     let Expr::Choice(ways) = expr else { return false };
     let starts: Vec<bool> = ways.iter().map(|way| edge(way, false) == Some(&Expr::Start)).collect();
     let ends: Vec<bool> = ways.iter().map(|way| edge(way, true) == Some(&Expr::End)).collect();
-    let long = ways.iter().all(|way| matches!(way, Expr::Sequence(parts) if parts.len() > 3));
+    let words = ways.iter().all(has_letter);
     let (Some((first, starts)), Some((last, ends))) = (starts.split_first(), ends.split_last())
     else {
         return false;
     };
     let only_first = *first && !starts.contains(&true) && !last && !ends.contains(&true);
     let only_last = *last && !ends.contains(&true) && !first && !starts.contains(&true);
-    long && (only_first || only_last)
+    let both_ends =
+        ways.len() > 2 && *first && *last && !starts.contains(&true) && !ends.contains(&true);
+    words && (only_first || only_last || both_ends)
+}
+
+/// Whether a letter has to stand in the text, so that it is about words and not about blanks.
+fn has_letter(expr: &Expr) -> bool {
+    match expr {
+        Expr::Set(chars) => chars.is_letter(),
+        Expr::Sequence(parts) | Expr::Choice(parts) => parts.iter().any(has_letter),
+        _ => false,
+    }
 }
 
 fn edge(expr: &Expr, last: bool) -> Option<&Expr> {
@@ -71,6 +82,8 @@ mod tests {
             r"^http:\/\/test.example.com/",
             r"^(www|beta).example.com/",
             r"^https://api.example\.com$",
+            r"^http:\/\/(.+).example.com\/",
+            r"^https:\/\/[a-z]*.example.com$",
         ] {
             assert!(host_with_open_dot(pattern), "{pattern}");
         }
@@ -93,5 +106,7 @@ mod tests {
         assert!(!half(r"^(good\.com|better\.com)$"));
         assert!(!half(r"^\s+|\s+$"));
         assert!(!half("^-|:"));
+        assert!(half("^foo|bar|baz$"));
+        assert!(!half("^foo|bar$"));
     }
 }

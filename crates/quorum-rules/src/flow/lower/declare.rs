@@ -113,7 +113,9 @@ impl Lowerer<'_> {
         };
         let annotations = self.annotations(node);
         let outer = self.class.take();
+        let around = std::mem::take(&mut self.locals);
         let body = self.body(node);
+        let locals = std::mem::replace(&mut self.locals, around);
         self.class = outer;
         let span = Self::span(node);
         let returns = match self.lang {
@@ -129,6 +131,7 @@ impl Lowerer<'_> {
             params,
             body,
             annotations,
+            locals,
             span,
             returns,
             hidden,
@@ -173,6 +176,7 @@ impl Lowerer<'_> {
         let name = node.child_by_field_name("name").map_or(Rc::from(""), |name| self.name(name));
         let params = self.params(node);
         let outer = self.class.take();
+        let around = std::mem::take(&mut self.locals);
         let mut body = self.body(node);
         if matches!(node.kind(), "do_block" | "block") && body.is_empty() {
             let depth = self.depth;
@@ -184,6 +188,7 @@ impl Lowerer<'_> {
             }
             self.depth = depth;
         }
+        let locals = std::mem::replace(&mut self.locals, around);
         self.class = outer;
         let span = Self::span(node);
         self.register(Function {
@@ -192,6 +197,7 @@ impl Lowerer<'_> {
             params,
             body,
             annotations: Vec::new(),
+            locals,
             span,
             returns: None,
             hidden: true,
@@ -371,8 +377,30 @@ impl Lowerer<'_> {
         }
         self.depth = depth;
         if let Some(mut class) = std::mem::replace(&mut self.class, outer) {
+            if let Some(body) = body.filter(|_| self.is_script()) {
+                self.parameter_properties(body, &mut statements);
+            }
             class.fields = statements;
             self.module.classes.push(class);
+        }
+    }
+
+    /// `constructor(private db: DataSource)` declares a field.
+    fn parameter_properties(&mut self, body: Node<'_>, out: &mut Vec<Stmt>) {
+        for method in children(body).into_iter().filter(|part| part.kind() == "method_definition") {
+            let Some(list) = method.child_by_field_name("parameters") else { continue };
+            for param in children(list) {
+                let is_field = child_of_kind(param, &["accessibility_modifier"]).is_some()
+                    || self.text(param).starts_with("readonly ");
+                let named = param.child_by_field_name("pattern").filter(|_| is_field);
+                if let (Some(name), Some(ty)) = (named, param.child_by_field_name("type")) {
+                    let ty = self.type_name(ty);
+                    let value = Self::make(param, ExprKind::Typed(ty, None));
+                    let target = Box::new(Target::Name(self.name(name)));
+                    let kind = ExprKind::Assign(target, Box::new(value));
+                    out.push(Stmt::Expr(Self::make(param, kind)));
+                }
+            }
         }
     }
 
@@ -417,6 +445,7 @@ impl Lowerer<'_> {
                     });
                     let annotated = child.child_by_field_name("type").map(|ty| self.type_name(ty));
                     if let Some(name) = name {
+                        self.note_local(name);
                         self.assign_one(child, name, annotated.or_else(|| ty.clone()), value, out);
                     }
                 }
@@ -428,6 +457,29 @@ impl Lowerer<'_> {
                 {
                     self.assign_one(node, child, ty.clone(), None, out);
                 }
+                _ => {}
+            }
+        }
+    }
+
+    /// Remembers what a declaration binds, where an assignment could mean a variable further out.
+    pub(super) fn note_local(&mut self, name: Node<'_>) {
+        if !self.is_script() {
+            return;
+        }
+        let mut nodes = vec![name];
+        while let Some(node) = nodes.pop() {
+            match node.kind() {
+                "identifier" | "shorthand_property_identifier_pattern" => {
+                    let name = self.name(node);
+                    self.locals.push(name);
+                }
+                // The value is bound, the key is not.
+                "pair_pattern" => nodes.extend(node.child_by_field_name("value")),
+                "assignment_pattern" | "object_assignment_pattern" => {
+                    nodes.extend(node.child_by_field_name("left"));
+                }
+                kind if kind.ends_with("_pattern") => nodes.extend(children(node)),
                 _ => {}
             }
         }

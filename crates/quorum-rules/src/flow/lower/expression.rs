@@ -254,6 +254,9 @@ impl Lowerer<'_> {
             | "satisfies_expression"
             | "type_assertion" => self.cast(node),
             "type_assertion_expression" => ExprKind::Pass(self.boxed_field(node, "operand")),
+            "regex" if self.is_script() => {
+                ExprKind::Const(crate::flow::ir::Const::Pattern(Rc::from(self.text(node))))
+            }
             "jsx_attribute" => self.jsx_attribute(node),
             "print_intrinsic"
             | "include_expression"
@@ -327,6 +330,7 @@ impl Lowerer<'_> {
             params: vec![param],
             body: vec![Stmt::Return(Some(call))],
             annotations: Vec::new(),
+            locals: Vec::new(),
             span: Self::span(node),
             returns: None,
             hidden: true,
@@ -405,7 +409,7 @@ impl Lowerer<'_> {
         match (object, index) {
             (Some(object), Some(index)) => {
                 let index = if index.kind() == "slice" {
-                    return ExprKind::Pass(self.boxed(object));
+                    return self.slice(object, index);
                 } else if matches!(
                     index.kind(),
                     "bracketed_argument_list" | "subscript_argument_list" | "argument"
@@ -419,6 +423,26 @@ impl Lowerer<'_> {
             (Some(object), None) => ExprKind::Pass(self.boxed(object)),
             _ => ExprKind::Opaque(Vec::new()),
         }
+    }
+
+    /// `a[0:4]` is a part of `a`; with other limits it may be all of it.
+    fn slice(&mut self, object: Node<'_>, limits: Node<'_>) -> ExprKind {
+        let spelt = self.text(limits);
+        let Some((from, to)) = spelt.split_once(':') else {
+            return ExprKind::Pass(self.boxed(object));
+        };
+        let from = if from.trim().is_empty() { Some(0) } else { from.trim().parse::<u32>().ok() };
+        let (Some(from), Ok(to)) = (from, to.trim().parse::<u32>()) else {
+            return ExprKind::Pass(self.boxed(object));
+        };
+        let limit = |number: u32| Arg {
+            name: None,
+            value: Self::make(limits, ExprKind::Const(Const::Int(i64::from(number)))),
+        };
+        let text = self.boxed(object);
+        let callee = Self::make(object, ExprKind::Field(text, Rc::from("substring")));
+        let args = vec![limit(from), limit(to)];
+        ExprKind::Call(Box::new(Call { callee, args, new: false }))
     }
 
     pub(super) fn binary(&mut self, node: Node<'_>) -> ExprKind {

@@ -263,6 +263,9 @@ impl Lowerer<'_> {
         let keyed = node.kind() == "for_in_statement"
             && self.is_script()
             && node.child_by_field_name("operator").is_some_and(|op| self.text(op) == "in");
+        if node.child_by_field_name("kind").is_some() {
+            self.note_local(left);
+        }
         let target = self.target(left);
         let target = if keyed { Target::Tuple(vec![target]) } else { target };
         let over = self.expr(right);
