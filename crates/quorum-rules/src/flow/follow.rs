@@ -9,7 +9,7 @@ use super::exec::{element, insert};
 use super::ir::{Call, ExprKind, Function, Span};
 use super::machine::Machine;
 use super::names;
-use super::value::{Closure, Key, Value};
+use super::value::{Closure, Harms, Key, Value};
 
 impl Machine<'_> {
     pub(super) fn closure(&self, function: &Rc<Function>) -> Value {
@@ -31,7 +31,7 @@ impl Machine<'_> {
             let closure = Rc::clone(closure);
             let values = self.by_name(&closure.function, given, 0).unwrap_or(values);
             let result = self.enter(&closure, &values);
-            self.take_back(call, given, 0);
+            self.take_back(call, given, &closure.function, 0);
             return Some(result);
         }
         if let (Some(closure), true) = (&given.this.function, names::calls_function(name)) {
@@ -96,7 +96,7 @@ impl Machine<'_> {
             // What a setter stores, a getter finds.
             self.write_back(object, left);
         }
-        self.take_back(call, given, skip);
+        self.take_back(call, given, &closure.function, skip);
         Some(result)
     }
 
@@ -120,11 +120,13 @@ impl Machine<'_> {
     }
 
     /// What a function puts into the containers that it is given stays in them.
-    fn take_back(&mut self, call: &Call, given: &Given<'_>, skip: usize) {
+    fn take_back(&mut self, call: &Call, given: &Given<'_>, function: &Function, skip: usize) {
         let left = std::mem::take(&mut self.left_args);
-        for ((arg, (_, before)), after) in
-            call.args.iter().zip(&given.args).zip(left.into_iter().skip(skip))
-        {
+        let at_end = self.left_at_end && self.lang == Lang::Java;
+        let params = function.params.iter().zip(left).skip(skip);
+        for ((arg, (_, before)), (param, after)) in call.args.iter().zip(&given.args).zip(params) {
+            // Another value under the name of a parameter says nothing about the argument.
+            let checks = at_end && !self.module.assigned.contains(&param.name);
             let holds = after.items.is_some()
                 || after.path.as_deref().is_some_and(|path| {
                     ["Builder", "Buffer", "List", "Map", "Set"]
@@ -132,6 +134,11 @@ impl Machine<'_> {
                         .any(|kind| path.contains(kind))
                 });
             let filled = holds && before.any_taint().is_none() && after.any_taint().is_some();
+            if let Some(clean) = checked(before, &after).filter(|_| checks) {
+                // The function left the others behind, by a return or an error.
+                self.clean_name(&arg.value, clean);
+                continue;
+            }
             if filled || after.marks & !before.marks != 0 {
                 let path = before.path.clone().or_else(|| after.path.clone());
                 self.write_back(&arg.value, Value { path, ..after });
@@ -277,6 +284,13 @@ impl Machine<'_> {
             })
             .collect()
     }
+}
+
+/// What an argument can do no more after a function looked at it and went on.
+fn checked(before: &Value, after: &Value) -> Option<Harms> {
+    let (before, after) = (before.taint.as_ref()?, after.taint.as_ref()?);
+    let clean = after.clean & !before.clean;
+    (clean != 0 && Rc::ptr_eq(&before.source, &after.source)).then_some(clean)
 }
 
 /// Whether the object is the first parameter of its methods.

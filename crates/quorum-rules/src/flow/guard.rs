@@ -292,11 +292,23 @@ impl Machine<'_> {
             if holds {
                 let kept = harms(&["path", "redirect", "ssrf", "file"]);
                 self.clean_call(call, receiver, kept);
-                if let Some(receiver) = receiver.filter(|receiver| !is_place(receiver)) {
-                    self.clean_kin(receiver, kept);
+                // The canonical form of a path was tested; the file that is opened is the same.
+                if let Some(receiver) = receiver {
+                    let place = is_place(receiver) && self.lang != Lang::Java;
+                    let kept = if is_place(receiver) { path_harms() } else { kept };
+                    if !place {
+                        self.clean_kin(receiver, kept);
+                    }
                 }
             } else if first_text.as_deref().is_some_and(dangerous) {
                 self.clean_call(call, receiver, path_harms());
+            }
+            return;
+        }
+        if lower == "isabsolute" && !holds {
+            // An address without a host leads nowhere else.
+            if let Some(receiver) = receiver {
+                self.clean_kin(receiver, harms(&["redirect", "ssrf", "address"]));
             }
             return;
         }

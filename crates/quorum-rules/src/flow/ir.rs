@@ -186,8 +186,8 @@ pub(super) struct Function {
     pub(super) span: Span,
     /// The type of what it returns, as it is written, where it stands before the name.
     pub(super) returns: Option<Rc<str>>,
-    /// Whether everybody can call it, where the language says so at its declaration.
-    pub(super) public: bool,
+    /// Whether nothing outside its class can call it, as far as its declaration says.
+    pub(super) hidden: bool,
     /// Its number within the file.
     pub(super) id: usize,
 }

@@ -42,6 +42,8 @@ pub(super) struct Machine<'a> {
     pub(super) left: Option<Value>,
     /// Its parameters, as it left them.
     pub(super) left_args: Vec<Value>,
+    /// Whether it can only have gone on to its end: it returned nothing before.
+    pub(super) left_at_end: bool,
     /// Where the fields of the struct that is being made stand.
     pub(super) field_spans: Vec<(Rc<str>, Span)>,
     fields: HashMap<Rc<str>, Value>,
@@ -91,6 +93,7 @@ impl<'a> Machine<'a> {
             marks: 0,
             left: None,
             left_args: Vec::new(),
+            left_at_end: false,
             field_spans: Vec::new(),
             fields: HashMap::new(),
             doubts: 0,
@@ -254,7 +257,7 @@ impl<'a> Machine<'a> {
     /// Whether a method is there for others to call.
     fn is_offered(&self, function: &Function) -> bool {
         // What a setter is given is a setting.
-        function.public
+        !function.hidden
             && !function.name.starts_with("set")
             && !self.module.called.contains(&function.name)
             && function.class.as_ref().is_some_and(|class| *class != function.name)
@@ -295,6 +298,7 @@ impl<'a> Machine<'a> {
         let function = &closure.function;
         self.left = None;
         self.left_args.clear();
+        self.left_at_end = false;
         let known = self.stack.iter().filter(|running| running.id == function.id).count();
         if self.stack.len() >= CALLS || known > 0 || !self.tick() {
             let taint = args.iter().fold(None, |worst, arg| {
@@ -364,6 +368,7 @@ impl<'a> Machine<'a> {
         self.keep_captured(closure, &inner);
         self.wanted = wanted;
         let all = std::mem::replace(&mut self.returned, returned);
+        self.left_at_end = all.is_empty();
         let value = all.into_iter().reduce(|a, b| a.join(&b)).unwrap_or_default();
         if dull {
             self.plain.insert(function.id, (value.clone(), self.left_args.clone()));

@@ -67,7 +67,7 @@ struct ParamEntry {
     class_annotation: Option<String>,
     base: Option<String>,
     position: Option<usize>,
-    /// The function is public and nothing in the file calls it: its callers are elsewhere.
+    /// Nothing in the file calls the function, and it is not private: its callers are elsewhere.
     #[serde(default)]
     offered: bool,
     /// It is a stranger's value; this says which.

@@ -324,6 +324,44 @@ fn either_of_two_tests_acquits_what_both_test() {
 }
 
 #[test]
+fn a_check_that_throws_acquits_what_it_was_given() {
+    let java = |check: &str| {
+        let code = format!(
+            "class A {{ void f(HttpServletRequest q) throws Exception {{\n\
+             String p = q.getParameter(\"p\"); check(p);\n\
+             connection.createStatement().executeQuery(\"SELECT \" + p); }}\n{check} }}\n"
+        );
+        !findings(Lang::Java, &code).is_empty()
+    };
+    assert!(!java(
+        "void check(String s) { if (!s.matches(\"[a-z]+\")) throw new IllegalArgumentException(); }"
+    ));
+    assert!(java(
+        "boolean check(String s) { if (!s.matches(\"[a-z]+\")) return false; return true; }"
+    ));
+    assert!(java("void check(String s) { s = s.replaceAll(\"[^a-z]\", \"\"); log(s); }"));
+}
+
+#[test]
+fn a_test_of_the_canonical_path_is_one_of_the_file() {
+    let java = |body: &str| {
+        let code = format!(
+            "class A {{ void f(HttpServletRequest q, File dir) throws Exception {{\n\
+             File file = new File(dir.getParent());\nString name = q.getParameter(\"p\");\n\
+             Path target = dir.toPath().resolve(name);\n{body}\n\
+             Files.newInputStream(target); }} }}\n"
+        );
+        let found = findings_of(Lang::Java, &code, "path-traversal");
+        found.iter().any(|finding| finding.evidence.contains("newInputStream"))
+    };
+    assert!(java(""));
+    assert!(!java(
+        "String real = target.toFile().getCanonicalPath(); \
+         if (!real.startsWith(dir.getCanonicalPath() + File.separator)) throw new IOException();"
+    ));
+}
+
+#[test]
 fn literals_of_go_keep_their_fields_apart() {
     assert!(go("v := row{name: x, note: \"n\"}\nx = v.name"));
     assert!(!go("v := row{name: x, note: \"n\"}\nx = v.note"));

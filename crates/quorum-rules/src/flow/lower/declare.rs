@@ -122,8 +122,8 @@ impl Lowerer<'_> {
             Lang::Java => node.child_by_field_name("type").map(|ty| self.short(ty)),
             _ => None,
         };
-        let public = child_of_kind(node, &["modifiers"]).is_some_and(|modifiers| {
-            self.text(modifiers).split_whitespace().any(|w| w == "public")
+        let hidden = child_of_kind(node, &["modifiers"]).is_some_and(|modifiers| {
+            self.text(modifiers).split_whitespace().any(|w| w == "private")
         });
         self.register(Function {
             name,
@@ -134,7 +134,7 @@ impl Lowerer<'_> {
             locals,
             span,
             returns,
-            public,
+            hidden,
             id: 0,
         })
     }
@@ -200,7 +200,7 @@ impl Lowerer<'_> {
             locals,
             span,
             returns: None,
-            public: false,
+            hidden: true,
             id: 0,
         })
     }

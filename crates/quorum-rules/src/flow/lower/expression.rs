@@ -333,7 +333,7 @@ impl Lowerer<'_> {
             locals: Vec::new(),
             span: Self::span(node),
             returns: None,
-            public: false,
+            hidden: true,
             id: 0,
         });
         ExprKind::Lambda(function)
