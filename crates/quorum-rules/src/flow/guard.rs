@@ -6,6 +6,7 @@ use quorum_syntax::Lang;
 
 use super::ir::{Call, Const, Expr, ExprKind, Op};
 use super::machine::Machine;
+use super::sink::text_of;
 use super::value::{ALL_HARMS, Harms, Value, harms, narrowing};
 
 impl Machine<'_> {
@@ -22,6 +23,8 @@ impl Machine<'_> {
                 self.assume(left, false);
                 self.assume(right, false);
             }
+            ExprKind::Binary(Op::Or | Op::Else, ..) => self.assume_one_of(condition, Op::Eq),
+            ExprKind::Binary(Op::And, ..) => self.assume_one_of(condition, Op::Ne),
             ExprKind::Binary(op @ (Op::Eq | Op::Ne), left, right) => {
                 self.assume_equal(left, right, (*op == Op::Eq) == holds);
             }
@@ -75,6 +78,44 @@ impl Machine<'_> {
             // `if not urlparse(x).netloc`
             _ if !holds => self.clean_host_of(condition),
             _ => {}
+        }
+    }
+
+    /// `x == "a" || x == "b"`, or the contrary of `x != "a" && x != "b"`.
+    fn assume_one_of(&mut self, condition: &Expr, op: Op) {
+        let mut sides = vec![condition];
+        let mut place: Option<&Expr> = None;
+        while let Some(side) = sides.pop() {
+            let compared = match &side.kind {
+                ExprKind::Pass(inner) => {
+                    sides.push(inner);
+                    continue;
+                }
+                ExprKind::Binary(Op::Or | Op::Else, left, right) if op == Op::Eq => {
+                    sides.extend([&**left, &**right]);
+                    continue;
+                }
+                ExprKind::Binary(Op::And, left, right) if op == Op::Ne => {
+                    sides.extend([&**left, &**right]);
+                    continue;
+                }
+                ExprKind::Binary(own, left, right) if *own == op => {
+                    match (&left.kind, &right.kind) {
+                        (ExprKind::Const(Const::Text(_) | Const::Int(_)), _) => right,
+                        (_, ExprKind::Const(Const::Text(_) | Const::Int(_))) => left,
+                        _ => return,
+                    }
+                }
+                _ => return,
+            };
+            let text = text_of(self.text, compared);
+            if !is_place(compared) || place.is_some_and(|known| text_of(self.text, known) != text) {
+                return;
+            }
+            place = Some(compared);
+        }
+        if let Some(place) = place {
+            self.clean_name(place, ALL_HARMS);
         }
     }
 
@@ -146,6 +187,15 @@ impl Machine<'_> {
             if let ExprKind::Call(call) = &one.kind {
                 if let ExprKind::Const(Const::Bool(yes)) = &other.kind {
                     self.assume_call(call, *yes == equal);
+                    return;
+                }
+                if matches!(other.kind, ExprKind::Const(Const::Int(0)))
+                    && callee_name(call).is_some_and(|name| &*name == "indexOf")
+                {
+                    // `x.indexOf("/folder/") === 0`
+                    if equal && let ExprKind::Field(receiver, _) = &call.callee.kind {
+                        self.assume_begins(call, Some(receiver));
+                    }
                     return;
                 }
                 if let ExprKind::Const(Const::Int(_)) | ExprKind::Binary(..) = &other.kind
@@ -230,6 +280,7 @@ impl Machine<'_> {
                 let set = receiver.map(|receiver| self.eval(receiver)).unwrap_or_default();
                 if set.any_taint().is_none() {
                     for arg in &call.args {
+                        self.clean_host_of(&arg.value);
                         self.clean_name(&arg.value, ALL_HARMS);
                     }
                 }
@@ -245,11 +296,7 @@ impl Machine<'_> {
             || lower.contains("is_relative_to");
         if begins {
             if holds {
-                let kept = harms(&["path", "redirect", "ssrf", "file"]);
-                self.clean_call(call, receiver, kept);
-                if let Some(receiver) = receiver.filter(|receiver| !is_place(receiver)) {
-                    self.clean_kin(receiver, kept);
-                }
+                self.assume_begins(call, receiver);
             } else if first_text.as_deref().is_some_and(dangerous) {
                 self.clean_call(call, receiver, path_harms());
             }
@@ -267,6 +314,36 @@ impl Machine<'_> {
             }
             self.clean_call(call, receiver, ALL_HARMS);
         }
+    }
+
+    /// A value begins with what it should.
+    fn assume_begins(&mut self, call: &Call, receiver: Option<&Expr>) {
+        let mut kept = harms(&["redirect", "ssrf"]);
+        if self.is_resolved(receiver) {
+            kept |= path_harms();
+        }
+        self.clean_call(call, receiver, kept);
+        if let Some(receiver) = receiver.filter(|receiver| !is_place(receiver)) {
+            self.clean_kin(receiver, kept);
+        }
+    }
+
+    /// Whether a path has no `..` left in it that would lead out of the folder it starts with.
+    /// In scripts paths are plain text, so something has to have taken them away.
+    fn is_resolved(&mut self, receiver: Option<&Expr>) -> bool {
+        if !matches!(self.lang, Lang::JavaScript | Lang::TypeScript | Lang::Tsx) {
+            return true;
+        }
+        let Some(receiver) = receiver else { return true };
+        let value = self.eval(receiver);
+        let Some(taint) = value.any_taint() else { return true };
+        let resolves = |text: &str| {
+            ["resolve", "normalize", "join", "realpath", "relative"]
+                .iter()
+                .any(|name| text.contains(name))
+        };
+        let mut steps = std::iter::successors(taint.last.as_ref(), |step| step.before.as_ref());
+        value.path.as_deref().is_some_and(resolves) || steps.any(|step| resolves(&step.note))
     }
 
     fn clean_call(&mut self, call: &Call, receiver: Option<&Expr>, harms: Harms) {
