@@ -47,18 +47,24 @@ pub(crate) fn compare(rest: &[String]) -> Result<()> {
     if let Some(rules) = rules {
         let mut semgrep = tool("semgrep");
         semgrep.args(["scan", "-q", "--metrics", "off", "--disable-version-check"]);
-        semgrep.args(["--no-git-ignore", "--sarif", "--config"]).arg(rules);
+        // It would pass over every folder that is named `test`.
+        semgrep.args(["--no-git-ignore", "--x-ignore-semgrepignore-files"]);
+        semgrep.args(["--sarif", "--config"]).arg(rules);
         semgrep.arg("-o").arg(out.join("semgrep.sarif")).arg(&folder);
         measure("semgrep", "semgrep.sarif", &mut semgrep)?;
     }
 
-    let quorum = || {
-        let mut eval = command(&text(&root().join("target/release/quorum")));
-        eval.arg("eval").arg(&folder).args(["--agents", "security"]);
-        eval
-    };
-    let own = timed(quorum().args(["-q", "-o"]).arg(out.join("quorum.txt")))?;
+    let quorum = || command(&text(&root().join("target/release/quorum")));
+    let own = timed(quorum().arg("-C").arg(repository(&folder, &out)?).args([
+        "--quiet",
+        "review",
+        "--agents",
+        "security",
+        "--output",
+        &text(&out.join("quorum.txt")),
+    ]))?;
     let mut eval = quorum();
+    eval.arg("eval").arg(&folder).args(["--agents", "security"]);
     for tool in &against {
         eval.args(["--against", tool]);
     }
@@ -69,6 +75,24 @@ pub(crate) fn compare(rest: &[String]) -> Result<()> {
         println!("{name} took {:.2} s, {ratio:.1} times as long", time.as_secs_f64());
     }
     Ok(())
+}
+
+/// A repository of its own with what is in `folder`: a review is about one.
+fn repository(folder: &Path, out: &Path) -> Result<PathBuf> {
+    let copy = out.join("repository");
+    if copy.exists() {
+        fs::remove_dir_all(&copy).context("removing the last copy")?;
+    }
+    run(command("cp").arg("-r").arg(folder).arg(&copy))?;
+    let git = || {
+        let mut git = command("git");
+        git.arg("-C").arg(&copy).args(["-c", "user.name=compare", "-c", "user.email=c@localhost"]);
+        git
+    };
+    run(git().args(["init", "--quiet"]))?;
+    run(git().args(["add", "--all"]))?;
+    run(git().args(["commit", "--quiet", "--message", "all"]))?;
+    Ok(copy)
 }
 
 /// A folder with the programs.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use quorum_model::context::ContextKind;
 use quorum_model::symbol::SymbolKind;
 use quorum_syntax::Limits;
-use quorum_syntax::outline::{Declaration, Reader, outline};
+use quorum_syntax::outline::{Declaration, Reader, ReferenceKind, outline};
 
 use crate::assemble::{Candidate, Cut};
 
@@ -23,28 +23,54 @@ pub struct Declaring<'a> {
     pub language: Option<&'a str>,
 }
 
-/// The signatures of a file, for `reason`; absent where it declares nothing.
-pub fn signatures(file: Declaring<'_>, reason: &str) -> Option<Candidate> {
-    candidate(file, reason, ContextKind::Summary, |_| true)
+/// What a file declares and what it imports, read once for all that ask.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    signatures: String,
+    tests: String,
+    /// The names that it imports, as they are written.
+    pub imports: Vec<String>,
 }
 
-/// The tests of a file, for `reason`; absent where it has none.
-pub fn tests(file: Declaring<'_>, reason: &str) -> Option<Candidate> {
-    candidate(file, reason, ContextKind::Test, |kind| kind.is_callable() || kind.is_type())
+impl Summary {
+    /// Reads `file`; a file that cannot be read as code declares nothing.
+    pub fn of(file: Declaring<'_>) -> Self {
+        let reader = Reader::of(file.language, file.path);
+        let Ok(found) = outline(file.text.as_bytes(), reader, Limits::default()) else {
+            return Self::default();
+        };
+        let imports = found.references.iter();
+        let imports = imports
+            .filter(|reference| reference.kind == ReferenceKind::Import)
+            .map(|import| import.name.clone())
+            .collect();
+        // Headings of prose and keys of settings are no signatures.
+        if !matches!(reader, Reader::Tree(_) | Reader::Sql) {
+            return Self { imports, ..Self::default() };
+        }
+        let all = &found.declarations;
+        let tests = told(all, |kind| kind.is_callable() || kind.is_type());
+        Self { signatures: told(all, |_| true), tests, imports }
+    }
+
+    /// The signatures of the file at `path`, for `reason`; absent where it declares nothing.
+    pub fn signatures(&self, path: &str, reason: &str) -> Option<Candidate> {
+        candidate(&self.signatures, path, reason, ContextKind::Summary)
+    }
+
+    /// The tests of the file at `path`, for `reason`; absent where it has none.
+    pub fn tests(&self, path: &str, reason: &str) -> Option<Candidate> {
+        candidate(&self.tests, path, reason, ContextKind::Test)
+    }
 }
 
-fn candidate(
-    file: Declaring<'_>,
-    reason: &str,
-    kind: ContextKind,
-    wanted: impl Fn(SymbolKind) -> bool,
-) -> Option<Candidate> {
-    // Headings of prose and keys of settings are no signatures.
-    let reader @ (Reader::Tree(_) | Reader::Sql) = Reader::of(file.language, file.path) else {
-        return None;
-    };
-    let found = outline(file.text.as_bytes(), reader, Limits::default()).ok()?;
-    let all = &found.declarations;
+fn candidate(text: &str, path: &str, reason: &str, kind: ContextKind) -> Option<Candidate> {
+    let (source, reason, text) = (path.to_owned(), reason.to_owned(), text.to_owned());
+    (!text.is_empty()).then_some(Candidate { kind, source, reason, text, cut: Cut::Lines })
+}
+
+/// A line for each declaration of a wanted kind, with where it stands.
+fn told(all: &[Declaration], wanted: impl Fn(SymbolKind) -> bool) -> String {
     let mut text = String::new();
     for declaration in all.iter().filter(|one| wanted(one.kind) && is_signature(one.kind)) {
         // What stands in a function is its own affair.
@@ -64,11 +90,7 @@ fn candidate(
             &signature[..cut]
         );
     }
-    if text.is_empty() {
-        return None;
-    }
-    let (source, reason) = (file.path.to_owned(), reason.to_owned());
-    Some(Candidate { kind, source, reason, text, cut: Cut::Lines })
+    text
 }
 
 fn is_signature(kind: SymbolKind) -> bool {
@@ -97,7 +119,7 @@ mod tests {
 
     fn of(path: &'static str, text: &'static str) -> Option<String> {
         let file = Declaring { path, text, language: None };
-        signatures(file, "changed").map(|candidate| candidate.text)
+        Summary::of(file).signatures(path, "changed").map(|candidate| candidate.text)
     }
 
     #[test]

@@ -289,7 +289,17 @@ type Fault = (fn(&Asked<'_>) -> Reply, &'static str);
 #[test]
 fn whatever_a_server_does_it_ends_and_the_cause_is_in_the_result() {
     let wrong = |_: &Asked<'_>| Reply::Say(Turn::json(&json!({ "findings": [{ "issue": 1 }] })));
-    let faults: [Fault; 9] = [
+    // Nothing of it is in the code, and the server ran out of room before it was through.
+    let invented = |_: &Asked<'_>| {
+        let finding = json!({
+            "severity": "HIGH", "category": "logic", "file": "path", "line": 12, "evidence": "code",
+            "issue": "code", "recommendation": "code", "cwe": null, "confidence": 0.8,
+            "cause_file": null, "cause_quote": null,
+        });
+        let text = format!("{{\"findings\": [{finding}, {{\"severity\"");
+        Reply::Say(Turn { truncated: true, ..Turn::text(text) })
+    };
+    let faults: [Fault; 10] = [
         (|_| Reply::Refuse(500, None), "500"),
         (|_| Reply::Refuse(429, Some(0)), "429"),
         (|asked| Reply::Break(reviewer(asked)), "broke off"),
@@ -299,6 +309,7 @@ fn whatever_a_server_does_it_ends_and_the_cause_is_in_the_result() {
         (|_| Reply::Garbage("{\"choices\": [".to_owned()), "no answer"),
         (|_| Reply::Say(Turn::text("{\"findings\": [{\"severity\"")), "JSON"),
         (wrong, "`severity` is missing"),
+        (invented, "nothing that it had reported is in the code"),
     ];
     std::thread::scope(|scope| {
         for (number, (fault, cause)) in faults.into_iter().enumerate() {

@@ -1,5 +1,7 @@
 //! Requests and answers in our own words.
 
+use std::io::BufWriter;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -30,9 +32,10 @@ pub struct Request {
 impl Request {
     /// The same for requests that ask for the same thing.
     pub fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
         // A request has only strings for keys, so it always has a JSON form.
-        let form = serde_json::to_vec(self).unwrap_or_default();
-        blake3::hash(&form).to_hex().to_string()
+        drop(serde_json::to_writer(BufWriter::new(&mut hasher), self));
+        hasher.finalize().to_hex().to_string()
     }
 
     /// Every text that is sent, in order; what tokens are counted of.

@@ -1,5 +1,6 @@
 //! Code with metavariables, as a shape of the tree.
 
+mod expression;
 mod literal;
 mod shape;
 
@@ -12,8 +13,9 @@ use quorum_syntax::grep::meta_var::MetaVarEnv;
 use quorum_syntax::grep::tree_sitter::StrDoc;
 use quorum_syntax::grep::{AstGrep, Matcher as _, Node};
 
+pub(crate) use expression::Expression;
 pub(crate) use literal::is_constant;
-pub(crate) use shape::{CompiledShape, expression};
+pub(crate) use shape::CompiledShape;
 
 /// A document with its tree.
 pub(crate) type Document = StrDoc<Lang>;

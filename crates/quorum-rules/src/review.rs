@@ -113,9 +113,15 @@ struct FileReview {
 
 fn review_file(rules: &RuleSet, file: &ParsedFile, sources: &dyn Sources) -> FileReview {
     let (mut findings, exhausted) = examine(rules, file);
+    let mut checked = Vec::new();
     for check in checks::ALL {
-        check(file, &mut findings);
+        check(file, &mut checked);
     }
+    // What is secret stays secret in a test; the security checks weigh the place themselves.
+    checked.retain_mut(|found| {
+        found.agent == "security-reviewer" || mild_in_tests(rules, file, found)
+    });
+    findings.append(&mut checked);
     for check in checks::AROUND {
         check(file, sources, &mut findings);
     }

@@ -103,26 +103,31 @@ impl Repository {
         self.git.line(["hash-object", "-t", "tree", "/dev/null"])
     }
 
-    /// The branch that others are measured against, the remote's where there is one: its full name,
-    /// which no tag can take, and the name that people know it by.
+    /// The branch that others are measured against, the remote's where there is one: the commit
+    /// that it points to, and the name that people know it by.
     pub fn default_branch(&self) -> Option<(String, String)> {
         let mut refs = vec!["refs/remotes/origin/HEAD".to_owned()];
         for folder in ["refs/remotes/origin/", "refs/heads/"] {
             let names = ["main", "master", "trunk", "develop"];
             refs.extend(names.map(|name| format!("{folder}{name}")));
         }
-        let format = "--format=%(refname) %(symref:short)".to_owned();
+        let format = "--format=%(refname) %(objectname) %(symref:short)".to_owned();
         let mut arguments = vec!["for-each-ref".to_owned(), format];
         arguments.extend(refs.iter().cloned());
         let known = self.git.line(arguments).ok()?;
-        let known: Vec<(&str, &str)> =
-            known.lines().filter_map(|line| line.split_once(' ')).collect();
-        let (name, points_to) = refs
+        // A branch points to a commit, whatever a tag of the same name does.
+        let known = known.lines().filter_map(|line| {
+            let (name, rest) = line.split_once(' ')?;
+            let (commit, points_to) = rest.split_once(' ')?;
+            Some((name, commit, points_to))
+        });
+        let known: Vec<(&str, &str, &str)> = known.collect();
+        let (name, commit, points_to) = refs
             .iter()
-            .find_map(|wanted| known.iter().find(|(name, _)| name == wanted).copied())?;
+            .find_map(|wanted| known.iter().find(|(name, ..)| name == wanted).copied())?;
         let short = name.strip_prefix("refs/remotes/").or(name.strip_prefix("refs/heads/"));
         let short = if points_to.is_empty() { short.unwrap_or(name) } else { points_to };
-        Some((name.to_owned(), short.to_owned()))
+        Some((commit.to_owned(), short.to_owned()))
     }
 
     /// Whether history was cut off when the repository was cloned.

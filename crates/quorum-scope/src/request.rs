@@ -148,7 +148,7 @@ pub fn resolve(repository: &Repository, request: Request) -> Result<Target, Scop
         Selection::Default if paths.is_empty() => default_target(repository)?,
         Selection::Default => whole(repository, ScopeKind::Paths, paths.join(" "))?,
         Selection::Uncommitted { staged, unstaged, untracked } => {
-            uncommitted(repository, staged, unstaged, untracked)?
+            uncommitted(repository, repository.head(), (staged, unstaged, untracked))?
         }
         Selection::Commit(revision) => {
             let head = repository.commit(&revision)?;
@@ -192,8 +192,8 @@ fn default_target(repository: &Repository) -> Result<Target, ScopeError> {
     if repository.work_tree().is_none() {
         return whole(repository, ScopeKind::All, "the whole repository".to_owned());
     }
-    if let Some((name, branch)) = repository.default_branch()
-        && let Ok(tip) = repository.commit(&name)
+    if let Some((tip, branch)) = repository.default_branch()
+        && tip != head
         && let Ok(base) = repository.merge_base(&tip, &head)
         && base != head
     {
@@ -206,7 +206,7 @@ fn default_target(repository: &Repository) -> Result<Target, ScopeError> {
     if work_tree_is_clean(repository)? {
         return whole(repository, ScopeKind::All, "the whole repository".to_owned());
     }
-    uncommitted(repository, true, true, true)
+    uncommitted(repository, Some(head), (true, true, true))
 }
 
 fn work_tree_is_clean(repository: &Repository) -> Result<bool, ScopeError> {
@@ -223,12 +223,10 @@ fn work_tree_is_clean(repository: &Repository) -> Result<bool, ScopeError> {
 
 fn uncommitted(
     repository: &Repository,
-    staged: bool,
-    unstaged: bool,
-    untracked: bool,
+    head: Option<String>,
+    (staged, unstaged, untracked): (bool, bool, bool),
 ) -> Result<Target, ScopeError> {
     repository.require_work_tree()?;
-    let head = repository.head();
     let old = match &head {
         Some(head) => head.clone(),
         None => repository.empty_tree()?,

@@ -214,9 +214,12 @@ impl Run {
         whole::write_json_as(&self.layout.verdict(&outcome.agent), &file, hold)
     }
 
-    /// Writes another file of the run, such as a report, whole.
+    /// Writes another file of the run, such as a report, whole; its folder, too, where it has one.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, StoreError> {
         let path = self.layout.root().join(name);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(StoreError::io("creating", folder))?;
+        }
         whole::write(&path, bytes)?;
         Ok(path)
     }

@@ -1,13 +1,13 @@
 //! What reviewers are told beside the code: read here, chosen in `quorum-context`.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::sync::{Mutex, OnceLock};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use jiff::Timestamp;
 use quorum_context::convention::{self, Convention};
 use quorum_context::decision::{self, Ending};
-use quorum_context::summary::{self, Declaring};
+use quorum_context::summary::{Declaring, Summary};
 use quorum_context::{Assembled, Candidate, Cut, Request, assemble};
 use quorum_dispatch::llm::Briefing;
 use quorum_index::{Counter, ImportPaths};
@@ -22,10 +22,10 @@ use quorum_store::ledger::Ledger;
 use quorum_store::ledger::dismissal::Dismissals;
 use quorum_store::memory::Memories;
 use quorum_store::{Run, StoreError};
-use quorum_syntax::outline::{Reader, ReferenceKind, outline};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
+use crate::record::Recorder;
 use crate::workspace::Workspace;
 
 /// Files around the ones under review whose signatures are shown, at most.
@@ -45,8 +45,10 @@ pub(crate) struct Surroundings<'a> {
     counter: Counter,
     conventions: Vec<Convention>,
     unused: Vec<ContextItem>,
-    snapshot: Snapshot,
+    snapshot: &'a Snapshot,
     imports: OnceLock<ImportPaths>,
+    /// What was read of each file: every reviewer asks about the same ones.
+    summaries: Mutex<HashMap<String, Option<Arc<Summary>>>>,
     /// Whether reviewers may be told what was decided before.
     shares_the_past: bool,
     /// Files that are reviewed whole are seen whole, and need no signatures.
@@ -92,8 +94,9 @@ impl<'a> Surroundings<'a> {
             counter: Counter::new(workspace.loaded.config.tokenizer),
             conventions,
             unused: unused.collect(),
-            snapshot: Snapshot::new(workspace.repository.as_ref(), &workspace.target),
+            snapshot: workspace.snapshot(),
             imports: OnceLock::new(),
+            summaries: Mutex::default(),
             shares_the_past: about.shares_the_past,
             skips_whole_files: about.skips_whole_files,
         })
@@ -185,13 +188,11 @@ impl<'a> Surroundings<'a> {
     ) {
         let mut imported: BTreeMap<String, &str> = BTreeMap::new();
         for path in paths {
-            let Some(text) = self.snapshot.head(path) else { continue };
+            let Some(summary) = self.summary(path) else { continue };
             let entry = self.entry(path);
-            let language = entry.and_then(|entry| entry.language.as_deref());
-            let file = Declaring { path, text: &text, language };
             let whole = entry
                 .is_some_and(|entry| matches!(entry.change, Change::Added | Change::Unchanged));
-            let told = summary::signatures(file, "under review");
+            let told = summary.signatures(path, "under review");
             if whole && self.skips_whole_files {
                 left_out.extend(told.map(|told| ContextItem {
                     kind: told.kind,
@@ -203,30 +204,37 @@ impl<'a> Surroundings<'a> {
             } else {
                 candidates.extend(told);
             }
-            for target in self.imports_of(file) {
+            for target in self.imported_by(path, &summary) {
                 if !paths.contains(target.as_str()) {
                     imported.entry(target).or_insert(path);
                 }
             }
         }
         for (path, by) in imported.into_iter().take(MOST_IMPORTED) {
-            let Some(text) = self.snapshot.head(&path) else { continue };
-            let file = Declaring { path: &path, text: &text, language: None };
-            candidates.extend(summary::signatures(file, &format!("imported by {by}")));
+            let summary = self.summary(&path);
+            let told = summary.and_then(|one| one.signatures(&path, &format!("imported by {by}")));
+            candidates.extend(told);
         }
     }
 
-    fn imports_of(&self, file: Declaring<'_>) -> Vec<String> {
-        let reader = Reader::of(file.language, file.path);
-        let limits = quorum_syntax::Limits::default();
-        let Ok(found) = outline(file.text.as_bytes(), reader, limits) else { return Vec::new() };
+    /// What the file at `path` declares, where it is text.
+    fn summary(&self, path: &str) -> Option<Arc<Summary>> {
+        let read = || {
+            let text = self.snapshot.head(path)?;
+            let language = self.entry(path).and_then(|entry| entry.language.as_deref());
+            Some(Arc::new(Summary::of(Declaring { path, text: &text, language })))
+        };
+        let Ok(mut known) = self.summaries.lock() else { return read() };
+        known.entry(path.to_owned()).or_insert_with(read).clone()
+    }
+
+    /// The files that the file at `path` imports.
+    fn imported_by(&self, path: &str, summary: &Summary) -> Vec<String> {
+        let language = self.entry(path).and_then(|entry| entry.language.as_deref());
         let tree = self.imports.get_or_init(|| ImportPaths::of(self.snapshot.paths().to_vec()));
-        let imports = found.references.iter();
-        imports
-            .filter(|reference| reference.kind == ReferenceKind::Import)
-            .flat_map(|import| tree.resolve(&import.name, file.path, file.language))
-            .map(|index| tree.name(index).to_owned())
-            .collect()
+        let imports = summary.imports.iter();
+        let found = imports.flat_map(|import| tree.resolve(import, path, language));
+        found.map(|index| tree.name(index).to_owned()).collect()
     }
 
     fn tests(&self, paths: &BTreeSet<&str>) -> Vec<Candidate> {
@@ -236,11 +244,7 @@ impl<'a> Surroundings<'a> {
         };
         let tests = self.snapshot.paths().iter().filter_map(tested).take(MOST_TESTS);
         tests
-            .filter_map(|(test, path)| {
-                let text = self.snapshot.head(&test)?;
-                let file = Declaring { path: &test, text: &text, language: None };
-                summary::tests(file, &format!("tests {path}"))
-            })
+            .filter_map(|(test, path)| self.summary(&test)?.tests(&test, &format!("tests {path}")))
             .collect()
     }
 
@@ -272,8 +276,8 @@ pub(crate) struct Briefings<'a> {
     told: Mutex<Vec<Told>>,
 }
 
-/// The file of a run that says what reviewers were told.
-const FILE: &str = "context.json";
+/// The folder of a run that says what reviewers were told, one file for each time.
+const FOLDER: &str = "context";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Told {
@@ -288,11 +292,12 @@ impl<'a> Briefings<'a> {
         workspace: &'a Workspace,
         plan: &'a Plan,
         sops: &'a [Sop],
-        run: Option<&'a Run>,
+        recorder: Option<&'a Recorder>,
     ) -> Result<Self, Failure> {
         let around = Surroundings::open(workspace, About::plan(plan))?;
-        let kept = run.and_then(|run| std::fs::read(run.directory().join(FILE)).ok());
-        let told = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        let folder = recorder.and_then(Recorder::directory);
+        let told = folder.map(|folder| kept(&folder.join(FOLDER))).unwrap_or_default();
+        let run = recorder.and_then(Recorder::run);
         Ok(Self { around, sops, run, told: Mutex::new(told) })
     }
 }
@@ -306,15 +311,26 @@ impl Briefing for Briefings<'_> {
             return known.text.clone();
         }
         let Assembled { manifest, text } = self.around.assemble(Some(agent), shard, self.sops);
-        told.push(Told { part, manifest, text: text.clone() });
+        let one = Told { part, manifest, text: text.clone() };
         if let Some(run) = self.run
-            && let Ok(bytes) = serde_json::to_vec_pretty(&*told)
+            && let Ok(bytes) = serde_json::to_vec_pretty(&one)
         {
+            let name = format!("{FOLDER}/{:03}-{agent}.json", told.len() + 1);
             // What cannot be kept is told all the same: the request itself is in the journal.
-            drop(run.write(FILE, &bytes));
+            drop(run.write(&name, &bytes));
         }
+        told.push(one);
         text
     }
+}
+
+/// What was kept in `folder`, in the order in which it was told.
+fn kept(folder: &Path) -> Vec<Told> {
+    let Ok(files) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut files: Vec<PathBuf> = files.filter_map(|file| Some(file.ok()?.path())).collect();
+    files.sort_unstable();
+    let texts = files.iter().filter_map(|file| std::fs::read(file).ok());
+    texts.filter_map(|text| serde_json::from_slice(&text).ok()).collect()
 }
 
 fn part_of(shard: &Shard) -> String {

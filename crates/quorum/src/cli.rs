@@ -264,10 +264,11 @@ Severities are CRITICAL, HIGH, MEDIUM, LOW, or P0 to P3; verdicts are safe, need
 error. A section under a heading with the id may quote the code in a fenced block. JSON follows
 schemas/agent-report.json. A finding whose quote is not in the code under review is not taken.")]
     Ingest(IngestArgs),
-    /// Decide a recorded run again, perhaps by another protocol; nothing is reviewed
+    /// Decide a recorded run again, perhaps by another protocol; no model is asked
     #[command(after_help = "\
 Examples:
   quorum replay latest --protocol vote
+  quorum replay latest --calls        from what models answered, instead of from what agents returned
   quorum replay 0199 --fail-on medium --format json")]
     Replay(ReplayArgs),
     /// Write a review to its pull or merge request: comments, one summary, a status
@@ -548,6 +549,10 @@ pub(crate) struct ReplayArgs {
     /// Report vetoes without blocking; the reason is recorded
     #[arg(long, value_name = "REASON", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) ignore_vetos: Option<String>,
+    /// Begin with the recorded answers of models: review, check quotes and exchange findings again.
+    /// The code has to be as it was
+    #[arg(long)]
+    pub(crate) calls: bool,
     #[command(flatten)]
     pub(crate) output: ResultArgs,
 }

@@ -40,8 +40,7 @@ pub(crate) fn review(
     };
     let repository = workspace.repository.as_ref();
     let contents = Contents::new(repository);
-    let snapshot = Snapshot::new(repository, &workspace.target);
-    let around = Around { snapshot, advisories: advisories::open()? };
+    let around = Around { snapshot: workspace.snapshot(), advisories: advisories::open()? };
     let unread = Mutex::new(BTreeSet::new());
     let sops = plan::sops(workspace)?;
     let checks = Checks::new(&sops, |id| rules.get(id).is_some())?;
@@ -114,12 +113,12 @@ fn source(entry: &FileEntry, raw: &RawFile, content: Content) -> Option<SourceFi
 }
 
 /// The repository around the change.
-struct Around {
-    snapshot: Snapshot,
+struct Around<'a> {
+    snapshot: &'a Snapshot,
     advisories: Option<Database>,
 }
 
-impl Sources for Around {
+impl Sources for Around<'_> {
     fn read(&self, path: &str, side: Side) -> Option<Arc<str>> {
         match side {
             Side::Head => self.snapshot.head(path),

@@ -10,7 +10,6 @@ use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
 use quorum_scope::repository::Repository;
 use quorum_scope::request::{self, Request, Selection};
-use quorum_scope::snapshot::Snapshot;
 use quorum_store::ledger::Ledger;
 use quorum_store::ledger::converge::{self, Touched};
 use quorum_store::ledger::dismissal::Dismissal;
@@ -45,7 +44,7 @@ pub(crate) fn settle(
     let as_it_is = |result| Settled { result, outcomes: outcomes.to_vec() };
     let Some(root) = recorder.root() else { return Ok(as_it_is(first)) };
     let shared = workspace.policy().dismissals()?;
-    let snapshot = Snapshot::new(workspace.repository.as_ref(), &workspace.target);
+    let snapshot = workspace.snapshot();
     let text = |path: &str| snapshot.head(path).map(|text| text.to_string());
     let branch = workspace.repository.as_ref().and_then(branch);
     let series = converge::series(&plan.scope, branch.as_deref());

@@ -19,7 +19,9 @@ use quorum_config::Origin;
 use quorum_dispatch::BUILTIN;
 use quorum_dispatch::llm::{AgentEngine, Cancel, LlmReview, NoJournal, Panel, Style, Unobserved};
 use quorum_index::Counter;
-use quorum_llm::{Client, ClientSettings, Endpoint, LlmError, Message, Prices, Timeouts, connect};
+use quorum_llm::{
+    Client, ClientSettings, Endpoint, LlmError, Message, Prices, ReplayProvider, Timeouts, connect,
+};
 use quorum_model::agent::Agent;
 use quorum_model::finding::AgentFinding;
 use quorum_model::plan::{Plan, PlannedAgent};
@@ -79,6 +81,20 @@ pub(crate) fn engines(plan: &Plan, workspace: &Workspace) -> Result<Engines, Fai
         engines.insert(agent.name.clone(), engine(agent, workspace, Some(client)));
     }
     Ok(engines)
+}
+
+/// What stands for the models of a run that is gone through again: its record has their answers, and
+/// nobody is asked for one that it does not have.
+pub(crate) fn recorded(plan: &Plan, workspace: &Workspace) -> Engines {
+    let nobody = Arc::new(Endpoint::new(Arc::new(ReplayProvider::default()), CALLS_AT_ONCE));
+    let modelled = plan.agents.iter().filter(|agent| agent.engine != BUILTIN);
+    let engines = modelled.map(|agent| {
+        let name = agent.model.as_deref().unwrap_or_default();
+        let chain = vec![(nobody.clone(), workspace.registry.model(name).served_as)];
+        let client = Client::new(chain, ClientSettings::default());
+        (agent.name.clone(), engine(agent, workspace, Some(client)))
+    });
+    engines.collect()
 }
 
 pub(crate) fn engine(
@@ -154,8 +170,9 @@ pub(crate) fn convene<T>(
     let agents = agents(workspace);
     let material = material::Change::new(made);
     let kept = recorder.run().map(journal::OnDisk);
+    let recalled = recorder.recalled().map(journal::Recalled);
     let sops = plan::sops(workspace)?;
-    let briefings = Briefings::new(workspace, &made.plan, &sops, recorder.run())?;
+    let briefings = Briefings::new(workspace, &made.plan, &sops, Some(recorder))?;
     let index = lookup::Indexed::new(cli, &material);
     let lines = watch::Lines::new(left, cli.quiet);
     let review = LlmReview {
@@ -176,9 +193,10 @@ pub(crate) fn convene<T>(
         limits: config.limits,
         complete: config.complete,
         canary: config.canary,
-        journal: match &kept {
-            Some(kept) => kept,
-            None => &NoJournal,
+        journal: match (&kept, &recalled) {
+            (Some(kept), _) => kept,
+            (None, Some(recalled)) => recalled,
+            (None, None) => &NoJournal,
         },
         observer: &lines,
     };

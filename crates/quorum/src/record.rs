@@ -8,7 +8,7 @@ use quorum_model::gate::GateReport;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_model::result::ReviewResult;
-use quorum_store::{Clock, Event, Run, RunSummary, StoreError};
+use quorum_store::{Clock, Event, Run, RunState, RunSummary, StoreError};
 
 use crate::decided_by::DecidedBy;
 use crate::failure::Failure;
@@ -22,6 +22,15 @@ pub(crate) struct Recorder {
     run: Option<Run>,
     root: Option<PathBuf>,
     gates: OnceLock<GateReport>,
+    recalled: Option<Recalled>,
+}
+
+/// A run that is gone through again; nothing of it is written.
+#[derive(Debug)]
+struct Recalled {
+    id: String,
+    directory: PathBuf,
+    state: RunState,
 }
 
 /// The id of a run that is not recorded.
@@ -46,7 +55,7 @@ impl Recorder {
             Ok(run) => {
                 request::save(&run, workspace, request)?;
                 DecidedBy::of(workspace).save(&run)?;
-                Ok(Self { run: Some(run), root: Some(root.to_owned()), gates: OnceLock::new() })
+                Ok(Self { run: Some(run), root: Some(root.to_owned()), ..Self::nowhere() })
             }
             // A review of a tree that cannot be written to is still a review.
             Err(error) if is_read_only(&error) => Ok(Self::nowhere()),
@@ -61,11 +70,33 @@ impl Recorder {
         if let Some(report) = &run.before().gates {
             gates.get_or_init(|| (**report).clone());
         }
-        Ok(Self { run: Some(run), root: Some(root.to_owned()), gates })
+        Ok(Self { run: Some(run), root: Some(root.to_owned()), gates, recalled: None })
+    }
+
+    /// Goes through a run again, by what is recorded of it, and records nothing.
+    pub(crate) fn recall(run: &RunSummary) -> Result<Self, Failure> {
+        let state = run.state()?;
+        let gates = OnceLock::new();
+        if let Some(report) = &state.gates {
+            gates.get_or_init(|| (**report).clone());
+        }
+        let (id, directory) = (run.id().to_owned(), run.directory().to_owned());
+        Ok(Self { gates, recalled: Some(Recalled { id, directory, state }), ..Self::nowhere() })
     }
 
     fn nowhere() -> Self {
-        Self { run: None, root: None, gates: OnceLock::new() }
+        Self { run: None, root: None, gates: OnceLock::new(), recalled: None }
+    }
+
+    /// What is recorded of a run that is gone through again.
+    pub(crate) fn recalled(&self) -> Option<&RunState> {
+        self.recalled.as_ref().map(|recalled| &recalled.state)
+    }
+
+    /// Where the run is kept that is recorded here, or gone through again.
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        let recalled = || self.recalled.as_ref().map(|recalled| recalled.directory.as_path());
+        self.run.as_ref().map(Run::directory).or_else(recalled)
     }
 
     /// Records what the gates came to, before anything is concluded from it.
@@ -113,10 +144,11 @@ impl Recorder {
     pub(crate) fn fence(&self) -> Result<String, StoreError> {
         const FILE: &str = "fence";
         let fresh = || uuid::Uuid::now_v7().simple().to_string();
-        let Some(run) = &self.run else { return Ok(fresh()) };
-        if let Ok(kept) = std::fs::read_to_string(run.directory().join(FILE)) {
+        let kept = self.directory().map(|folder| std::fs::read_to_string(folder.join(FILE)));
+        if let Some(Ok(kept)) = kept {
             return Ok(kept);
         }
+        let Some(run) = &self.run else { return Ok(fresh()) };
         let fence = fresh();
         run.write(FILE, fence.as_bytes())?;
         Ok(fence)
@@ -124,7 +156,8 @@ impl Recorder {
 
     /// The run's id.
     pub(crate) fn id(&self) -> &str {
-        self.run.as_ref().map_or(UNRECORDED, Run::id)
+        let recalled = || self.recalled.as_ref().map(|recalled| recalled.id.as_str());
+        self.run.as_ref().map(Run::id).or_else(recalled).unwrap_or(UNRECORDED)
     }
 
     /// Writes another file of the run, where it is kept.

@@ -25,7 +25,12 @@ const CONTEXT: u64 = 3;
 /// Where a workflow of GitHub wants a summary.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// The report of a result; `run` is where it is kept, if it is.
+/// Whether reports of this format say what happened when.
+pub(crate) fn tell_when(format: ResultFormat) -> bool {
+    matches!(format, ResultFormat::Html | ResultFormat::Sarif)
+}
+
+/// The report of a result; `run` is where it is kept, if it is and what happened when is told.
 pub(crate) fn report<'a>(
     result: &'a ReviewResult,
     plan: &'a Plan,

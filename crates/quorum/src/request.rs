@@ -102,16 +102,22 @@ fn text_of(path: &Path) -> Result<String, Failure> {
 
 /// Refuses to go on with a review of something else.
 pub(crate) fn check_unchanged(run: &str, then: &Scope, now: &Scope) -> Result<(), Failure> {
+    what_changed(then, now).map_or(Ok(()), |what| {
+        Err(Failure::new(format!("run {run} cannot go on: {what}"))
+            .with_hint("`quorum review` starts a new one"))
+    })
+}
+
+/// In what the code under review is not what it was; absent where it is.
+pub(crate) fn what_changed(then: &Scope, now: &Scope) -> Option<String> {
     if (&then.files, &then.base, &then.head) == (&now.files, &now.base, &now.head) {
-        return Ok(());
+        return None;
     }
     let changed = now.files.iter().find(|file| !then.files.contains(file));
     let gone = then.files.iter().find(|file| now.files.iter().all(|other| other.path != file.path));
-    let what = match (changed, gone) {
+    Some(match (changed, gone) {
         (Some(file), _) => format!("{} is not as it was", file.path),
         (None, Some(file)) => format!("{} is not there any more", file.path),
         (None, None) => "the revision is another one".to_owned(),
-    };
-    Err(Failure::new(format!("run {run} cannot go on: {what}"))
-        .with_hint("`quorum review` starts a new one"))
+    })
 }

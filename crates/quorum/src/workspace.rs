@@ -2,12 +2,14 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use quorum_config::{Layers, Loaded, Origin, Setting, TextLayer};
 use quorum_plan::models::Registry;
 use quorum_plan::roster::Roster;
 use quorum_scope::repository::Repository;
 use quorum_scope::request::{self, PolicySource, Request, Selection, Target};
+use quorum_scope::snapshot::Snapshot;
 
 use crate::cli::{Cli, ScopeArgs};
 use crate::failure::Failure;
@@ -24,6 +26,7 @@ pub(crate) struct Workspace {
     pub(crate) registry: Registry,
     /// What the user should know that was noticed on the way.
     pub(crate) warnings: Vec<String>,
+    snapshot: OnceLock<Snapshot>,
 }
 
 impl Workspace {
@@ -70,7 +73,20 @@ impl Workspace {
         let loaded = load(&policy, flags)?;
         let roster = Roster::load(&policy.markdown("agents")?, &loaded.config.agent)?;
         let registry = Registry::load(&loaded.config)?;
-        Ok(Self { repository, target, loaded, roster, registry, warnings })
+        Ok(Self {
+            repository,
+            target,
+            loaded,
+            roster,
+            registry,
+            warnings,
+            snapshot: OnceLock::new(),
+        })
+    }
+
+    /// The repository around the change. There is one, so that git lists its files once.
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        self.snapshot.get_or_init(|| Snapshot::new(self.repository.as_ref(), &self.target))
     }
 
     /// Where policy files are read from.

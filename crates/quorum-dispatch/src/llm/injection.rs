@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::bytes::Regex;
 
 use super::visible::{deceives, without_hidden};
 
@@ -34,7 +34,7 @@ static SIGNS: LazyLock<Vec<Sign>> = LazyLock::new(|| {
         ),
         (
             "speaks to reviewers",
-            format!(r"\b{WHO}s?\b\W+(?:\w+\W+){{0,6}}?(?:must|should|shall|please|do not|don.?t|never|ignore|skip|approve|report|return|mark|treat|consider|stop|need(?:s)? to|are to|is to|have to)\b"),
+            format!(r"\b{WHO}s?\b\W+(?:\w+\W+){{0,6}}?(?:must|should|shall|please|do not|don.{{0,3}}t|never|ignore|skip|approve|report|return|mark|treat|consider|stop|need(?:s)? to|are to|is to|have to)\b"),
         ),
         (
             "speaks to reviewers",
@@ -46,7 +46,7 @@ static SIGNS: LazyLock<Vec<Sign>> = LazyLock::new(|| {
         ),
         (
             "asks for silence",
-            r"\b(?:do not|don.?t|never|must not|should not|no need to|refrain from|avoid)\W+(?:\w+\W+){0,3}?(?:report|flag|mention|review|comment|raise|list|include)\w*\W+(?:\w+\W+){0,4}?(?:findings?|issues?|vulnerabilit(?:y|ies)|problems?|bugs?|secrets?|this (?:file|change|code|line|function|diff|pr)|the (?:following|below|above)|anything)\b".to_owned(),
+            r"\b(?:do not|don.{0,3}t|never|must not|should not|no need to|refrain from|avoid)\W+(?:\w+\W+){0,3}?(?:report|flag|mention|review|comment|raise|list|include)\w*\W+(?:\w+\W+){0,4}?(?:findings?|issues?|vulnerabilit(?:y|ies)|problems?|bugs?|secrets?|this (?:file|change|code|line|function|diff|pr)|the (?:following|below|above)|anything)\b".to_owned(),
         ),
         (
             "asks for silence",
@@ -62,11 +62,11 @@ static SIGNS: LazyLock<Vec<Sign>> = LazyLock::new(|| {
         ),
         (
             "gives a new role",
-            r"\b(?:you are|you.re|act as|pretend (?:to be|you)|behave as|from now on|roleplay as|your new (?:role|task|goal|job))\b\W+(?:\w+\W+){0,5}?(?:assistant|reviewer|model|agent|mode|now|unrestricted|developer|admin\w*|root|dan|only|approve\w*|ignore|system|persona)\b".to_owned(),
+            r"\b(?:you are|you.{1,3}re|act as|pretend (?:to be|you)|behave as|from now on|roleplay as|your new (?:role|task|goal|job))\b\W+(?:\w+\W+){0,5}?(?:assistant|reviewer|model|agent|mode|now|unrestricted|developer|admin\w*|root|dan|only|approve\w*|ignore|system|persona)\b".to_owned(),
         ),
         (
             "gives new instructions",
-            r"\b(?:new|updated|revised|additional|real|actual|hidden|secret|urgent|important|begin|start of|end of|system)\W+(?:\w+\W+){0,1}?(?:instructions?|directives?|system prompt|prompt|system message|task description)\b\W*[:：\-=\]>]".to_owned(),
+            r"\b(?:new|updated|revised|additional|real|actual|hidden|secret|urgent|important|begin|start of|end of|system)\W+(?:\w+\W+){0,1}?(?:instructions?|directives?|system prompt|prompt|system message|task description)\b\W*(?:[:\-=\]>]|：)".to_owned(),
         ),
         (
             "asks for the prompt",
@@ -87,13 +87,14 @@ static SIGNS: LazyLock<Vec<Sign>> = LazyLock::new(|| {
         ("speaks of prompt injection", r"\b(?:jailbreak|prompt injection)\b.{0,40}(?:ignore|approve|now|:)".to_owned()),
     ];
     let compile = |(what, pattern): (&'static str, String)| {
+        // Letters of ASCII alone: those of every script would make the signs many times as large.
         // A pattern that does not compile would be missed by the test below.
-        Regex::new(&format!("(?i){pattern}")).ok().map(|pattern| Sign { what, pattern })
+        Regex::new(&format!("(?i-u){pattern}")).ok().map(|pattern| Sign { what, pattern })
     };
     signs.into_iter().filter_map(compile).collect()
 });
 
-/// Compiles the signs, which takes a tenth of a second, ahead of the first scan.
+/// Compiles the signs ahead of the first scan.
 pub(crate) fn prepare() {
     LazyLock::force(&SIGNS);
 }
@@ -117,7 +118,7 @@ pub(crate) fn scan<'a>(lines: impl IntoIterator<Item = (u64, &'a str)>) -> Vec<A
         text.push('\n');
     }
     for sign in SIGNS.iter() {
-        for found in sign.pattern.find_iter(&text) {
+        for found in sign.pattern.find_iter(text.as_bytes()) {
             let at = starts.partition_point(|(start, _)| *start <= found.start());
             if let Some((_, line)) = at.checked_sub(1).and_then(|at| starts.get(at)) {
                 attempts.push(Attempt { line: *line, what: sign.what });

@@ -449,11 +449,18 @@ impl<'a> Session<'a> {
         let written = extract::whole_items(&answer.text);
         let whole: Vec<Reported> =
             called.chain(written).filter_map(|value| contract::finding(&value).ok()).collect();
-        if whole.is_empty() && answer.calls.iter().all(|call| call.name != DONE) {
+        let done = answer.calls.iter().any(|call| call.name == DONE);
+        if whole.is_empty() && !done {
             return Ok(Step::Unusable("it broke off before anything was reported".to_owned()));
         }
+        let (reported, rejected) = (whole.len() as u64, tally.rejected_in_all());
         for reported in whole {
             self.accept(reported, tally)?;
+        }
+        // Inventions alone are no sign that it read what it was shown.
+        if tally.rejected_in_all() - rejected == reported && !done {
+            let wrong = "it broke off, and nothing that it had reported is in the code";
+            return Ok(Step::Unusable(wrong.to_owned()));
         }
         Ok(Step::CutShort)
     }

@@ -73,6 +73,11 @@ impl Tally {
         self.calls += other.calls;
     }
 
+    /// Findings that were not taken, whatever the reason.
+    pub(crate) fn rejected_in_all(&self) -> u64 {
+        self.rejected.values().sum()
+    }
+
     /// Takes an answer for a standing order; a violation that the code does not show is counted.
     pub(crate) fn add_answer(&mut self, answer: SopAnswer) {
         if answer.status() == Some(SopStatus::Violated) && answer.place.is_none() {

@@ -3,9 +3,13 @@
 use std::rc::Rc;
 
 use super::call::Given;
+use super::eval::joined;
 use super::exec::insert;
 use super::ir::{Call, Const, ExprKind};
-use super::value::{Items, Key, Taint, Value};
+use super::value::{Items, Key, Taint, UNKNOWN_START, Value};
+
+/// The place of what is known about the keys of a map.
+const KEYS: &str = "\u{0}keys";
 
 /// What a method does: its result, where it is known, and the receiver afterwards, where it changes.
 #[derive(Debug, Default)]
@@ -19,7 +23,9 @@ pub(super) fn apply(name: &str, call: &Call, given: &Given<'_>) -> Option<Effect
     if !matches!(call.callee.kind, ExprKind::Field(..)) {
         return function(name, given);
     }
-    if let Some(text) = given.this.as_text() {
+    if let Some(text) = given.this.as_text()
+        && !(is_builder(&given.this) && grows(name))
+    {
         return text_method(name, text, given)
             .map(|result| Effect { result: Some(result), receiver: None });
     }
@@ -68,8 +74,8 @@ fn text_method(name: &str, text: &str, given: &Given<'_>) -> Option<Value> {
         }
         "toLowerCase" | "lower" | "downcase" | "ToLower" => Value::text(&text.to_lowercase()),
         "toUpperCase" | "upper" | "upcase" | "ToUpper" => Value::text(&text.to_uppercase()),
-        "trim" | "strip" | "toString" | "to_s" | "intern" | "encode" | "to_string" | "to_owned"
-        | "getBytes" | "Trim" => Value::text(text.trim()),
+        "trim" | "strip" | "toString" | "String" | "ToString" | "to_s" | "intern" | "encode"
+        | "to_string" | "to_owned" | "getBytes" | "Trim" => Value::text(text.trim()),
         "equals" | "Equals" => Value::constant(Const::Bool(arg?.as_text()? == text)),
         "startswith" | "startsWith" => {
             Value::constant(Const::Bool(text.starts_with(arg?.as_text()?)))
@@ -117,20 +123,38 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
         "append" | "add" | "push" | "addElement" | "addLast" | "offer" | "push_back" | "Add"
         | "Append" | "AppendLine" | "WriteString" | "write" | "push_str" | "<<" | "concat"
         | "addAll" | "extend" | "add_all" | "insert" | "unshift" | "Write" | "AddRange"
-        | "addFirst" | "enqueue" | "emplace_back" => {
-            let value = second.filter(|_| name == "insert").or(first)?.clone();
+        | "addFirst" | "enqueue" | "emplace_back" | "insertElementAt" | "offerLast"
+        | "offerFirst" | "putLast" => {
+            let at = matches!(name, "insert" | "add");
+            let value = second.filter(|_| at).or(first)?.clone();
             let text_like = receiver.constant.is_some()
                 || receiver.prefix.is_some()
-                || receiver
-                    .path
-                    .as_deref()
-                    .is_some_and(|path| path.contains("Builder") || path.contains("Buffer"));
+                || receiver.path.as_deref().is_some_and(holds_text);
             if text_like {
-                let taint = Taint::worse(receiver.taint.as_ref(), value.any_taint().as_ref());
-                let result = Value { constant: None, settled: false, taint, ..receiver };
+                let fresh = receiver.as_text().is_none()
+                    && receiver.prefix.is_none()
+                    && receiver.taint.is_none();
+                let text = if fresh {
+                    value
+                } else {
+                    joined(&[Value { items: None, ..receiver.clone() }, value])
+                };
+                let taint = Taint::worse(receiver.taint.as_ref(), text.any_taint().as_ref());
+                let result = Value {
+                    constant: text.constant,
+                    settled: text.settled,
+                    prefix: text.prefix,
+                    taint,
+                    ..receiver
+                };
                 return Some(Effect { result: Some(result.clone()), receiver: Some(result) });
             }
-            if name == "insert" && second.is_some()
+            let length = receiver.items.as_ref().map_or(0, |items| items.known.len());
+            let last = first.and_then(|first| match first.constant {
+                Some(Const::Int(at)) => usize::try_from(at).ok(),
+                _ => None,
+            }) == Some(length);
+            if at && second.is_some() && !last
                 || value.items.is_some() && name.starts_with("add") && name != "add"
                 || name == "extend"
             {
@@ -141,8 +165,29 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
             }
             Some(Effect { result: Some(receiver.clone()), receiver: Some(receiver) })
         }
+        "writeObject" | "writeUTF" | "writeBytes" | "writeChars" | "print" | "println"
+        | "printf" | "writeUnshared"
+            if receiver.path.as_deref().is_some_and(writes) =>
+        {
+            for (_, value) in &given.args {
+                receiver.taint = Taint::worse(receiver.taint.as_ref(), value.any_taint().as_ref());
+            }
+            Some(Effect { result: None, receiver: Some(receiver) })
+        }
+        "String" | "toString" | "ToString" | "to_s" | "Bytes" | "getvalue"
+            if is_builder(&receiver) && (receiver.prefix.is_some() || receiver.settled) =>
+        {
+            Some(Effect { result: Some(Value { path: None, ..receiver }), receiver: None })
+        }
+        "substring" | "substr" => Some(Effect { result: part(&receiver, given), receiver: None }),
         "put" | "set" | "setAttribute" | "setProperty" | "Set" | "setdefault" | "putIfAbsent"
         | "store" => {
+            if let (Some(only), None, "set") = (first, second, name) {
+                // `ThreadLocal`, `AtomicReference` and their like hold one value.
+                receiver.taint = only.any_taint();
+                receiver.items = None;
+                return Some(Effect { result: None, receiver: Some(receiver) });
+            }
             let (Some(at), Some(value)) = (first, second) else { return None };
             // `config.set(section, name, value)`
             let (place, value) = match given.args.get(2) {
@@ -153,6 +198,11 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
                 receiver.taint = Taint::worse(receiver.taint.as_ref(), value.any_taint().as_ref());
             }
             insert(&mut receiver, place, value.clone());
+            if let (Some(taint), "put" | "putIfAbsent") = (at.any_taint(), name) {
+                // Whoever walks over the keys meets it.
+                let keys = Key::Text(Rc::from(KEYS));
+                insert(&mut receiver, Some(keys), Value::tainted(Some(taint)));
+            }
             Some(Effect { result: None, receiver: Some(receiver) })
         }
         "get" | "getProperty" | "getAttribute" | "getOrDefault" | "at" | "elementAt" | "fetch"
@@ -241,6 +291,49 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
         }
         _ => None,
     }
+}
+
+/// Whether a path is one of an object that collects text.
+fn holds_text(path: &str) -> bool {
+    path.contains("Builder") || path.contains("Buffer") || writes(path)
+}
+
+/// Whether a path is one of an object that collects what is written to it, in memory or elsewhere.
+pub(super) fn writes(path: &str) -> bool {
+    ["Writer", "OutputStream", "PrintStream", "ObjectOutput", "DataOutput"]
+        .iter()
+        .any(|kind| path.ends_with(kind))
+}
+
+/// The part of a text or a list between two numbers, where it is known.
+fn part(whole: &Value, given: &Given<'_>) -> Option<Value> {
+    let number = |at: usize| match given.args.get(at)?.1.constant {
+        Some(Const::Int(number)) => Some(number),
+        _ => None,
+    };
+    let (from, to) = (number(0)?, number(1)?);
+    if let Some(items) = whole.items.as_ref().filter(|items| items.list) {
+        let known = items.known.iter().filter_map(|(key, value)| match key {
+            Key::Int(at) if (from..to).contains(at) => Some((Key::Int(at - from), value.clone())),
+            _ => None,
+        });
+        let items = Items { known: known.collect(), list: true };
+        return Some(Value { items: Some(Rc::new(items)), ..whole.clone() });
+    }
+    let start = whole.prefix.as_deref().filter(|start| !start.starts_with(UNKNOWN_START))?;
+    let length = usize::try_from(to - from).ok()?;
+    let part: String = start.chars().skip(usize::try_from(from).ok()?).take(length).collect();
+    (part.chars().count() == length).then(|| Value::text(&part))
+}
+
+/// Whether text is collected in it.
+fn is_builder(value: &Value) -> bool {
+    value.path.as_deref().is_some_and(|path| path.contains("Builder") || path.contains("Buffer"))
+}
+
+/// Whether a method adds text to a builder.
+fn grows(name: &str) -> bool {
+    matches!(name, "append" | "Append" | "AppendLine" | "WriteString" | "write" | "Write")
 }
 
 /// The place of a value in a section, where both have names.

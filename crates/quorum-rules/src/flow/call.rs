@@ -11,10 +11,10 @@ use super::ir::{Call, Const, Expr, ExprKind, Span};
 use super::machine::{Machine, origin};
 use super::names::{
     cleaned_by_pattern, cleans_by_name, converts, gives_no_text, looks_up, maps, passes_by_name,
-    returns_itself, wraps_function,
+    returns_element, returns_itself, wraps_function,
 };
 use super::sink::text_of;
-use super::value::{ALL_HARMS, Harms, NUMBER, Taint, Value, chosen, harm, harms};
+use super::value::{ALL_HARMS, Harms, Items, Key, NUMBER, Taint, Value, chosen, harm, harms};
 
 /// What a call is given.
 #[derive(Debug)]
@@ -26,6 +26,9 @@ pub(super) struct Given<'t> {
 
 impl<'a> Machine<'a> {
     pub(super) fn call(&mut self, call: &Call, span: Span) -> Value {
+        if let Some(value) = self.name_of_file(call) {
+            return value;
+        }
         let (this, callee, name) = self.callee(call);
         let given = self.given(call, this);
         if let ExprKind::Index(_, key) = &call.callee.kind {
@@ -64,8 +67,45 @@ impl<'a> Machine<'a> {
                 return result;
             }
         }
-        let value = self.result(&callee, &given, &name, call, span);
+        let value = match self.literal(call, &given) {
+            Some(value) => value,
+            None => self.result(&callee, &given, &name, call, span),
+        };
         self.named(value, &path, call)
+    }
+
+    /// `new File(path).getName()`: no file is touched, and what is left of the path has no folders.
+    fn name_of_file(&mut self, call: &Call) -> Option<Value> {
+        let ExprKind::Field(object, method) = &call.callee.kind else { return None };
+        let ExprKind::Call(inner) = &object.kind else { return None };
+        let ExprKind::Name(class) = &inner.callee.kind else { return None };
+        let [only] = inner.args.as_slice() else { return None };
+        let is_file = inner.new && class.rsplit('.').next() == Some("File");
+        if !(is_file && &**method == "getName" && self.lang == Lang::Java) {
+            return None;
+        }
+        let value = self.eval(&only.value);
+        let clean = |taint: Rc<Taint>| taint.cleaned(harms(&["path", "file"]));
+        Some(Value::tainted(value.any_taint().map(clean)))
+    }
+
+    /// A literal of a Go type keeps its fields or elements apart.
+    fn literal(&self, call: &Call, given: &Given<'_>) -> Option<Value> {
+        const MANY: usize = 64;
+        if !call.new || self.lang != Lang::Go || given.args.is_empty() || given.args.len() > MANY {
+            return None;
+        }
+        let list = given.args.iter().all(|(name, _)| name.is_none());
+        let mut items = Items { list, ..Items::default() };
+        for (at, (name, value)) in (0..).zip(&given.args) {
+            let key = match name {
+                Some(name) => Key::Text(Rc::clone(name)),
+                None if list => Key::Int(at),
+                None => return None,
+            };
+            items.known.insert(key, value.clone());
+        }
+        Some(Value { items: Some(Rc::new(items)), ..Value::default() })
     }
 
     /// `functions[name]()`: the name chooses what is called.
@@ -243,17 +283,25 @@ impl<'a> Machine<'a> {
 
     pub(super) fn write_back(&mut self, object: &Expr, value: Value) {
         match &object.kind {
-            ExprKind::Name(name) => self.update(name, value),
+            ExprKind::Name(name) => {
+                self.update_others(name, &value);
+                self.update(name, value);
+            }
             ExprKind::Field(outer, field) => {
                 let key = Some(super::value::Key::Text(Rc::clone(field)));
                 self.store(outer, key, value, object.span);
             }
             // `b.append(x).append(y)`, but not `response.getWriter().write(x)`
             ExprKind::Call(call) => {
-                if let ExprKind::Field(inner, name) = &call.callee.kind
-                    && returns_itself(name)
-                {
-                    self.write_back(inner, value);
+                if let ExprKind::Field(inner, name) = &call.callee.kind {
+                    if returns_itself(name) {
+                        self.write_back(inner, value);
+                    } else if returns_element(name) && value.any_taint().is_some() {
+                        // `m.get(key).add(x)`
+                        let key = call.args.first().map(|key| self.eval(&key.value));
+                        let key = key.and_then(|key| key.constant.as_ref().and_then(Key::of));
+                        self.store(inner, key, value, object.span);
+                    }
                 }
             }
             ExprKind::Pass(inner) => self.write_back(inner, value),
@@ -287,6 +335,9 @@ impl<'a> Machine<'a> {
         let from_args = given.args.iter().fold(None, |worst, (_, value)| {
             Taint::worse(Option::as_ref(&worst), value.any_taint().as_ref())
         });
+        if self.lang == Lang::Java && makes_enum(path) {
+            return Value::at(NUMBER);
+        }
         if let Some(&harms) = self.tables.models.cleans.first(path) {
             if harms == ALL_HARMS {
                 return Value::at(NUMBER);
@@ -337,6 +388,10 @@ impl<'a> Machine<'a> {
         if !given.args.is_empty() && given.args.iter().all(plain) && converts(&lower) {
             return Value { taint: from_args, ..Value::at(NUMBER) };
         }
+        let spelt_out = |(_, value): &(Option<Rc<str>>, Value)| value.is_spelt_out();
+        if passes && !given.args.is_empty() && given.args.iter().all(spelt_out) {
+            return Value { settled: true, ..Value::default() };
+        }
         let Some(taint) = from_args else { return Value::default() };
         // What stands in a file is not what its name says.
         if cleans_by_name(&lower) || (lower.contains("read") && lower.contains("file")) {
@@ -352,6 +407,13 @@ impl<'a> Machine<'a> {
         }
         Value::tainted(Some(taint.doubted(if looks_up(&lower) { 0.35 } else { 0.65 })))
     }
+}
+
+/// `Kind.valueOf(x)`: one of the constants of a class, or a number.
+fn makes_enum(path: &str) -> bool {
+    let Some(class) = path.strip_suffix(".valueOf") else { return false };
+    let last = class.rsplit('.').next().unwrap_or(class);
+    last.starts_with(|c: char| c.is_ascii_uppercase()) && !matches!(last, "String" | "Objects")
 }
 
 /// The regular expression that a call makes from text.

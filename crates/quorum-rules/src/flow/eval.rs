@@ -6,7 +6,7 @@ use quorum_syntax::Lang;
 
 use super::exec::{element, truth};
 use super::guard::is_test;
-use super::ir::{Const, Expr, ExprKind, Op, Span, Stmt};
+use super::ir::{Call, Const, Expr, ExprKind, Op, Span, Stmt};
 use super::machine::Machine;
 use super::names::is_number_type;
 use super::value::{Closure, Items, Key, Taint, UNKNOWN_START, Value, chosen, harm, join_scopes};
@@ -40,6 +40,9 @@ impl Machine<'_> {
                 let outer = std::mem::take(&mut self.marks);
                 let mut value = self.call(call, expr.span);
                 value.marks |= std::mem::replace(&mut self.marks, outer);
+                if call.new && value.identity.is_none() && value.constant.is_none() {
+                    value.identity = Some(self.identity_of(call, &value));
+                }
                 value
             }
             ExprKind::Join(parts) => {
@@ -78,9 +81,13 @@ impl Machine<'_> {
                     let value = self.eval(part);
                     items.known.insert(Key::Int(at), value);
                 }
-                Value { items: Some(Rc::new(items)), ..Value::default() }
+                let identity = Some(self.new_identity());
+                Value { items: Some(Rc::new(items)), identity, ..Value::default() }
             }
-            ExprKind::Map(pairs) => self.map(pairs),
+            ExprKind::Map(pairs) => {
+                let identity = Some(self.new_identity());
+                Value { identity, ..self.map(pairs) }
+            }
             ExprKind::Lambda(function) => {
                 let closure = Rc::new(Closure {
                     function: Rc::clone(function),
@@ -102,6 +109,17 @@ impl Machine<'_> {
             }
             ExprKind::Block(block) => self.block_value(block),
         }
+    }
+
+    /// The identity of a new object. What is written to `new PrintWriter(out)` is in `out`.
+    fn identity_of(&mut self, call: &Call, value: &Value) -> u32 {
+        let wraps = value.path.as_deref().is_some_and(super::builtin::writes);
+        let inner = call.args.first().filter(|_| wraps).map(|arg| &arg.value.kind);
+        let inner = match inner {
+            Some(ExprKind::Name(name)) => self.scope.get(name).and_then(|inner| inner.identity),
+            _ => None,
+        };
+        inner.unwrap_or_else(|| self.new_identity())
     }
 
     /// Runs a function that somebody outside is going to call.
@@ -171,11 +189,14 @@ impl Machine<'_> {
         if is_number_type(ty) {
             value.taint = value.taint.filter(|taint| taint.is_harmless());
             value.path = Some(Rc::from(super::value::NUMBER));
-        } else if value.constant.is_none() && value.function.is_none() {
+        } else if matches!(value.constant, None | Some(Const::Null)) && value.function.is_none() {
             let plain =
                 matches!(&**ty, "String" | "string" | "str" | "Object" | "object" | "unknown");
             // What a call is known to return says more than what the variable is declared as.
-            let exact = value.path.as_ref().is_some_and(|path| self.is_exact(path));
+            let exact = value
+                .path
+                .as_ref()
+                .is_some_and(|path| self.is_exact(path) || self.is_own_class(path));
             if (!plain && !exact) || value.path.is_none() {
                 value.path = Some(self.resolve_type(ty));
             }
@@ -243,7 +264,13 @@ impl Machine<'_> {
         if count {
             return Value::at(super::value::NUMBER);
         }
-        let taint = self.source_at(&path, span).or_else(|| object.taint.clone());
+        // A line that is read from a connection is what the connection brought.
+        let taint = match (self.source_at(&path, span), &object.taint) {
+            (Some(new), Some(own)) if own.source.strength > new.source.strength => {
+                Some(Rc::clone(own))
+            }
+            (new, own) => new.or_else(|| own.clone()),
+        };
         Value { taint, path: Some(path), ..Value::default() }
     }
 
@@ -275,7 +302,10 @@ impl Machine<'_> {
                     return Value { taint, path, ..Value::default() };
                 }
             } else {
-                return element(&container);
+                let found = element(&container);
+                // A map need not have the key.
+                let settled = found.is_spelt_out();
+                return if items.list { found } else { Value { constant: None, settled, ..found } };
             }
         }
         let path = match key.as_text() {
@@ -356,6 +386,11 @@ impl Machine<'_> {
                     .map_or_else(Value::default, |n| Value::constant(Const::Int(n))),
                 _ => joined(&[first, second]),
             },
+            // `folder / name`
+            Op::Div if first.path.as_deref().is_some_and(is_folder) => {
+                let path = first.path.clone();
+                Value { path, ..joined(&[first, second]) }
+            }
             Op::And | Op::Or => match (truth(&first), truth(&second)) {
                 (Some(a), Some(b)) => {
                     Value::constant(Const::Bool(if op == Op::And { a && b } else { a || b }))
@@ -368,6 +403,12 @@ impl Machine<'_> {
             _ => fold(op, &first, &second).map_or_else(Value::default, Value::constant),
         }
     }
+}
+
+/// Whether a path is that of a value that names a file.
+fn is_folder(path: &str) -> bool {
+    let last = path.trim_end_matches("()").rsplit('.').next().unwrap_or(path);
+    last.ends_with("Path") || matches!(last, "parent" | "resolve" | "absolute" | "expanduser")
 }
 
 /// The path of a field.

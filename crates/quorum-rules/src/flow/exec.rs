@@ -401,9 +401,9 @@ impl Machine<'_> {
         }
         match &object.kind {
             ExprKind::Name(name) => {
-                let current = self.lookup(name);
-                let mut container = current;
+                let mut container = self.lookup(name);
                 insert(&mut container, key, value);
+                self.update_others(name, &container);
                 self.update(name, container);
             }
             ExprKind::Field(outer, field) => {
@@ -418,6 +418,21 @@ impl Machine<'_> {
             }
             ExprKind::Pass(inner) => self.store(inner, key, value, span),
             _ => {}
+        }
+    }
+
+    /// Other names of an object that is changed under one of them.
+    pub(super) fn update_others(&mut self, name: &Rc<str>, value: &Value) {
+        let Some(identity) = value.identity else { return };
+        let others: Vec<Rc<str>> = self
+            .scope
+            .iter()
+            .filter(|(other, known)| known.identity == Some(identity) && *other != name)
+            .map(|(other, _)| Rc::clone(other))
+            .collect();
+        for other in others {
+            let path = self.scope.get(&other).and_then(|known| known.path.clone());
+            self.set(&other, Value { path, ..value.clone() });
         }
     }
 

@@ -5,11 +5,11 @@ use std::rc::Rc;
 use quorum_syntax::Lang;
 
 use super::call::Given;
-use super::exec::element;
+use super::exec::{element, insert};
 use super::ir::{Call, ExprKind, Function, Span};
 use super::machine::Machine;
 use super::names;
-use super::value::{Closure, Value};
+use super::value::{Closure, Key, Value};
 
 impl Machine<'_> {
     pub(super) fn closure(&self, function: &Rc<Function>) -> Value {
@@ -34,11 +34,18 @@ impl Machine<'_> {
             self.take_back(call, given, 0);
             return Some(result);
         }
+        if let (Some(closure), true) = (&given.this.function, names::calls_function(name)) {
+            let closure = Rc::clone(closure);
+            return Some(self.enter(&closure, &values));
+        }
         if call.new || (self.lang == Lang::Python && given.this.path.is_none()) {
             let made = self.construct(name, given, values.clone());
             if made.is_some() || call.new {
                 return made;
             }
+        }
+        if let Some(value) = self.component(given, name) {
+            return Some(value);
         }
         let methods = self.methods.get(name)?;
         let own = matches!(&call.callee.kind, ExprKind::Name(_))
@@ -51,14 +58,27 @@ impl Machine<'_> {
                 if matches!(&object.kind, ExprKind::Name(n) if matches!(&**n, "this" | "self" | "cls")));
         let class = given.this.path.as_deref().map(|path| path.rsplit('.').next().unwrap_or(path));
         let class = class.map(|class| class.trim_end_matches("()").to_owned());
-        let fitting: Vec<&Rc<Function>> =
-            methods.iter().filter(|m| m.params.len() >= given.args.len()).collect();
+        let takes = |m: &Rc<Function>| {
+            m.params.len() >= given.args.len() || m.params.last().is_some_and(|last| last.rest)
+        };
+        // A method without a body is one of an interface; what it does, its classes say.
+        let typed = matches!(self.lang, Lang::Java | Lang::Kotlin | Lang::CSharp);
+        let mut fitting: Vec<&Rc<Function>> =
+            methods.iter().filter(|m| takes(m) && !(typed && m.body.is_empty())).collect();
+        if typed && fitting.iter().any(|m| m.params.len() == given.args.len()) {
+            // Of those with the same name, the one with as many parameters is meant.
+            fitting.retain(|m| m.params.len() == given.args.len());
+        }
         let current = self.stack.last().and_then(|running| running.class.clone());
         let chosen = fitting
             .iter()
             .find(|m| m.class.as_deref() == class.as_deref())
             .or_else(|| fitting.iter().find(|m| own && m.class == current))
-            .or_else(|| fitting.first().filter(|_| own && fitting.len() == 1))?;
+            .or_else(|| fitting.first().filter(|_| own && fitting.len() == 1))
+            .or_else(|| {
+                let class = class.as_deref().filter(|_| typed && !own)?;
+                fitting.iter().find(|m| self.derives(m.class.as_deref(), class))
+            })?;
         let function = Rc::clone(chosen);
         let takes_self = takes_self(&function, self.lang);
         let skip = usize::from(takes_self || self.lang == Lang::Go);
@@ -78,6 +98,25 @@ impl Machine<'_> {
         }
         self.take_back(call, given, skip);
         Some(result)
+    }
+
+    /// Whether a class of this file says that it is one of another kind.
+    fn derives(&self, class: Option<&str>, base: &str) -> bool {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        self.module.classes.iter().any(|known| {
+            Some(&*known.name) == class
+                && known.bases.iter().any(|text| text.split(|c| !is_word(c)).any(|w| w == base))
+        })
+    }
+
+    /// What a record has under a name: `point.x()`.
+    fn component(&self, given: &Given<'_>, name: &Rc<str>) -> Option<Value> {
+        let class = given.this.path.as_deref()?;
+        let known = self.module.classes.iter().find(|known| *known.name == *class)?;
+        if !given.args.is_empty() || !known.components.contains(name) {
+            return None;
+        }
+        given.this.items.as_ref()?.known.get(&Key::Text(Rc::clone(name))).cloned()
     }
 
     /// What a function puts into the containers that it is given stays in them.
@@ -134,12 +173,24 @@ impl Machine<'_> {
     ) -> Option<Value> {
         let module = self.module;
         let class = module.classes.iter().find(|class| class.name == *name)?;
-        let constructor = class.methods.iter().find(|method| {
+        let constructors = class.methods.iter().filter(|method| {
             matches!(&*method.name, "constructor" | "__init__") || method.name == *name
-        })?;
-        let function = Rc::clone(constructor);
+        });
+        let fits = |method: &&Rc<Function>| method.params.len() == values.len();
+        let constructor = constructors.clone().find(fits).or_else(|| constructors.clone().next());
         let empty = Value { path: Some(Rc::clone(name)), ..Value::default() };
-        let this = self.fields_of_class(name).unwrap_or(empty);
+        let mut this = self.fields_of_class(name).unwrap_or(empty);
+        this.identity = Some(self.new_identity());
+        for (component, value) in class.components.iter().zip(&values) {
+            insert(&mut this, Some(Key::Text(Rc::clone(component))), value.clone());
+        }
+        let Some(constructor) = constructor else {
+            // The methods of a class without a name come as arguments, and are run as such.
+            let nameless = given.args.iter().any(|(_, value)| value.function.is_some());
+            let plain = matches!(self.lang, Lang::Java | Lang::Kotlin) && !nameless;
+            return plain.then_some(this);
+        };
+        let function = Rc::clone(constructor);
         if takes_self(&function, self.lang) {
             values = self.by_name(&function, given, 1).unwrap_or(values);
             values.insert(0, this.clone());

@@ -6,8 +6,10 @@ use quorum_syntax::Lang;
 
 use super::ir::{Call, Const, Expr, ExprKind, Op};
 use super::machine::Machine;
-use super::sink::text_of;
-use super::value::{ALL_HARMS, Harms, Value, harms, narrowing};
+use super::value::{ALL_HARMS, Harms, Value, harms, join_scopes, narrowing};
+
+/// How many conditions inside one another may leave open which of their sides holds.
+const DOUBTS: usize = 8;
 
 impl Machine<'_> {
     /// Takes a condition for true or false.
@@ -23,8 +25,21 @@ impl Machine<'_> {
                 self.assume(left, false);
                 self.assume(right, false);
             }
-            ExprKind::Binary(Op::Or | Op::Else, ..) => self.assume_one_of(condition, Op::Eq),
-            ExprKind::Binary(Op::And, ..) => self.assume_one_of(condition, Op::Ne),
+            ExprKind::Binary(Op::Or | Op::Else | Op::And, left, right) => {
+                // One of them, nobody knows which: what both say is known. Every level reads its
+                // left side twice, so deep ones are left alone.
+                if self.doubts >= DOUBTS {
+                    return;
+                }
+                self.doubts += 1;
+                let before = Rc::clone(&self.scope);
+                self.assume(left, holds);
+                let first = std::mem::replace(&mut self.scope, before);
+                self.assume(left, !holds);
+                self.assume(right, holds);
+                self.scope = join_scopes(&first, &self.scope);
+                self.doubts -= 1;
+            }
             ExprKind::Binary(op @ (Op::Eq | Op::Ne), left, right) => {
                 self.assume_equal(left, right, (*op == Op::Eq) == holds);
             }
@@ -78,44 +93,6 @@ impl Machine<'_> {
             // `if not urlparse(x).netloc`
             _ if !holds => self.clean_host_of(condition),
             _ => {}
-        }
-    }
-
-    /// `x == "a" || x == "b"`, or the contrary of `x != "a" && x != "b"`.
-    fn assume_one_of(&mut self, condition: &Expr, op: Op) {
-        let mut sides = vec![condition];
-        let mut place: Option<&Expr> = None;
-        while let Some(side) = sides.pop() {
-            let compared = match &side.kind {
-                ExprKind::Pass(inner) => {
-                    sides.push(inner);
-                    continue;
-                }
-                ExprKind::Binary(Op::Or | Op::Else, left, right) if op == Op::Eq => {
-                    sides.extend([&**left, &**right]);
-                    continue;
-                }
-                ExprKind::Binary(Op::And, left, right) if op == Op::Ne => {
-                    sides.extend([&**left, &**right]);
-                    continue;
-                }
-                ExprKind::Binary(own, left, right) if *own == op => {
-                    match (&left.kind, &right.kind) {
-                        (ExprKind::Const(Const::Text(_) | Const::Int(_)), _) => right,
-                        (_, ExprKind::Const(Const::Text(_) | Const::Int(_))) => left,
-                        _ => return,
-                    }
-                }
-                _ => return,
-            };
-            let text = text_of(self.text, compared);
-            if !is_place(compared) || place.is_some_and(|known| text_of(self.text, known) != text) {
-                return;
-            }
-            place = Some(compared);
-        }
-        if let Some(place) = place {
-            self.clean_name(place, ALL_HARMS);
         }
     }
 

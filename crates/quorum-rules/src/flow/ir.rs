@@ -1,6 +1,6 @@
 //! The small common form to which every language is lowered.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Where something stands, in lines counted from 0.
@@ -169,6 +169,8 @@ pub(super) struct Param {
     pub(super) annotations: Vec<Rc<str>>,
     /// Its value where the caller gives none.
     pub(super) default: Option<Expr>,
+    /// Whether it takes all arguments that are left.
+    pub(super) rest: bool,
     pub(super) span: Span,
 }
 
@@ -182,6 +184,10 @@ pub(super) struct Function {
     /// The variables that it declares itself, in languages where another may be meant.
     pub(super) locals: Vec<Rc<str>>,
     pub(super) span: Span,
+    /// The type of what it returns, as it is written, where it stands before the name.
+    pub(super) returns: Option<Rc<str>>,
+    /// Whether everybody can call it, where the language says so at its declaration.
+    pub(super) public: bool,
     /// Its number within the file.
     pub(super) id: usize,
 }
@@ -192,6 +198,8 @@ pub(super) struct Class {
     pub(super) bases: Vec<Rc<str>>,
     pub(super) annotations: Vec<Rc<str>>,
     pub(super) methods: Vec<Rc<Function>>,
+    /// The fields that a record is made of, in their order.
+    pub(super) components: Vec<Rc<str>>,
     /// What is assigned to fields where they are declared.
     pub(super) fields: Vec<Stmt>,
 }
@@ -202,6 +210,10 @@ pub(super) struct Module {
     /// What a name that is imported stands for.
     pub(super) imports: HashMap<Rc<str>, Rc<str>>,
     pub(super) functions: Vec<Rc<Function>>,
+    /// The names of all that is assigned to after its declaration.
+    pub(super) assigned: HashSet<Rc<str>>,
+    /// The names of all that is called.
+    pub(super) called: HashSet<Rc<str>>,
     pub(super) classes: Vec<Class>,
     pub(super) top: Vec<Stmt>,
 }

@@ -125,6 +125,7 @@ fn is_block(kind: &str) -> bool {
             | "block_body"
             | "else"
             | "constructor_body"
+            | "enum_body_declarations"
             | "declaration_list"
             | "namespace_declaration"
             | "file_scoped_namespace_declaration"

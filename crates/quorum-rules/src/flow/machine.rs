@@ -45,6 +45,10 @@ pub(super) struct Machine<'a> {
     /// Where the fields of the struct that is being made stand.
     pub(super) field_spans: Vec<(Rc<str>, Span)>,
     fields: HashMap<Rc<str>, Value>,
+    /// How many conditions around the one that is assumed leave open which side of them holds.
+    pub(super) doubts: usize,
+    /// How many objects were made.
+    objects: u32,
     /// Regular expressions that were looked at, and whether they can take long.
     pub(super) slow: HashMap<(Rc<str>, Matching), bool>,
     fuel: u32,
@@ -89,6 +93,8 @@ impl<'a> Machine<'a> {
             left_args: Vec::new(),
             field_spans: Vec::new(),
             fields: HashMap::new(),
+            doubts: 0,
+            objects: 0,
             slow: HashMap::new(),
             fuel: FUEL,
             hits: Vec::new(),
@@ -100,6 +106,12 @@ impl<'a> Machine<'a> {
     pub(super) fn tick(&mut self) -> bool {
         self.fuel = self.fuel.saturating_sub(1);
         self.fuel > 0
+    }
+
+    /// A name for an object that is made here.
+    pub(super) fn new_identity(&mut self) -> u32 {
+        self.objects = self.objects.wrapping_add(1);
+        self.objects
     }
 
     pub(super) fn is_exhausted(&self) -> bool {
@@ -138,7 +150,12 @@ impl<'a> Machine<'a> {
         self.returned.clear();
         let mut items = Items::default();
         for (name, value) in &*scope {
-            items.known.insert(super::value::Key::Text(Rc::clone(name)), value.clone());
+            let mut value = value.clone();
+            if self.module.assigned.contains(name) && self.lang == Lang::Java {
+                // It starts as a constant, but does not stay one.
+                value.constant = None;
+            }
+            items.known.insert(super::value::Key::Text(Rc::clone(name)), value);
         }
         let own = Value {
             path: Some(self.class_path(class)),
@@ -181,8 +198,8 @@ impl<'a> Machine<'a> {
         self.scope = Rc::new(scope);
         self.stack.push(Rc::clone(function));
         self.exec_block(&function.body);
-        self.stack.pop();
         self.returned_from(function);
+        self.stack.pop();
         let scope = std::mem::take(&mut self.scope);
         self.returned.clear();
         if let Some(class) = class {
@@ -205,6 +222,8 @@ impl<'a> Machine<'a> {
     ) -> Value {
         let path = match &param.ty {
             Some(ty) if self.is_number(ty) => Rc::from(NUMBER),
+            // An array that is made here has its type as its path; this one is somebody's.
+            Some(ty) if &**ty == "byte[]" => Rc::clone(&param.name),
             Some(ty) if !matches!(&**ty, "char" | "int" | "wchar_t" | "unsigned") => {
                 self.resolve_type(ty)
             }
@@ -215,7 +234,9 @@ impl<'a> Machine<'a> {
         let position = position.wrapping_sub(skip);
         let resolved = param.ty.as_ref().map(|ty| self.resolve_type(ty)).unwrap_or_default();
         for model in &self.tables.models.params {
-            if fits(model, function, class, position, param, &resolved) {
+            if fits(model, function, class, position, param, &resolved)
+                && (!model.offered || self.is_offered(function))
+            {
                 if let Some(is) = &model.is {
                     value.path = Some(Rc::from(is.as_str()));
                 }
@@ -230,6 +251,15 @@ impl<'a> Machine<'a> {
         value
     }
 
+    /// Whether a method is there for others to call.
+    fn is_offered(&self, function: &Function) -> bool {
+        // What a setter is given is a setting.
+        function.public
+            && !function.name.starts_with("set")
+            && !self.module.called.contains(&function.name)
+            && function.class.as_ref().is_some_and(|class| *class != function.name)
+    }
+
     /// Whether values of a type are numbers or flags.
     fn is_number(&self, ty: &str) -> bool {
         !matches!(self.lang, Lang::C | Lang::Cpp) && super::names::is_number_type(ty)
@@ -238,6 +268,12 @@ impl<'a> Machine<'a> {
     /// Whether a path is what a call is known to return: that says more than a declared type.
     pub(super) fn is_exact(&self, path: &str) -> bool {
         self.tables.models.returned_types.contains(path)
+    }
+
+    /// Whether a path is a class of this file: an object of it has its methods, whatever
+    /// interface the variable is declared as.
+    pub(super) fn is_own_class(&self, path: &str) -> bool {
+        self.module.classes.iter().any(|class| *class.name == *path)
     }
 
     /// The full path of a type that is written in this file.
@@ -283,6 +319,11 @@ impl<'a> Machine<'a> {
         let returned = std::mem::take(&mut self.returned);
         let wanted = self.wanted.take();
         for (position, param) in function.params.iter().enumerate() {
+            if param.rest && self.takes_rest(args, position) {
+                let rest = args.get(position..).unwrap_or_default();
+                self.assign(&param.target, list_of(rest), param.span);
+                continue;
+            }
             let mut value = match (args.get(position), &param.default) {
                 (Some(given), _) => given.clone(),
                 (None, Some(default)) => self.eval(default),
@@ -291,7 +332,11 @@ impl<'a> Machine<'a> {
             if value.path.is_none() || param.ty.is_some() {
                 value.path = Some(match &param.ty {
                     Some(ty) if self.is_number(ty) && value.taint.is_none() => Rc::from(NUMBER),
-                    Some(_) if value.path.as_ref().is_some_and(|path| self.is_exact(path)) => {
+                    Some(ty)
+                        if value.path.as_ref().is_some_and(|path| {
+                            self.is_exact(path) || super::names::says_little(ty)
+                        }) =>
+                    {
                         value.path.take().unwrap_or_default()
                     }
                     Some(ty) => self.resolve_type(ty),
@@ -324,6 +369,16 @@ impl<'a> Machine<'a> {
             self.plain.insert(function.id, (value.clone(), self.left_args.clone()));
         }
         value
+    }
+
+    /// Whether the last arguments have to be put into a list: one list alone is it already.
+    fn takes_rest(&self, args: &[Value], position: usize) -> bool {
+        let only = args.len() == position + 1;
+        let is_list = |value: &Value| {
+            value.items.is_some() || value.path.as_deref().is_some_and(|path| path.ends_with("[]"))
+        };
+        let spread = matches!(self.lang, Lang::Java | Lang::Kotlin | Lang::Go);
+        !(spread && only && args.get(position).is_some_and(is_list))
     }
 
     /// What a function stores in variables of the function around it stays there:
@@ -372,6 +427,11 @@ impl<'a> Machine<'a> {
     }
 }
 
+fn list_of(values: &[Value]) -> Value {
+    let known = (0..).map(super::value::Key::Int).zip(values.iter().cloned()).collect();
+    Value { items: Some(Rc::new(Items { known, list: true })), ..Value::default() }
+}
+
 /// Whether the route says that a part of it is a number: `<int:id>`.
 fn route_makes_number(function: &Function, name: &str) -> bool {
     function.annotations.iter().any(|route| {
@@ -397,8 +457,9 @@ fn fits(
     param: &Param,
     resolved: &str,
 ) -> bool {
-    let any =
-        |regex: &regex::Regex, texts: &[Rc<str>]| texts.iter().any(|text| regex.is_match(text));
+    let any = |regex: &crate::pattern::Expression, texts: &[Rc<str>]| {
+        texts.iter().any(|text| regex.is_match(text))
+    };
     let none: &[Rc<str>] = &[];
     let ty = param.ty.as_deref().unwrap_or_default();
     model.position.is_none_or(|wanted| wanted == position)

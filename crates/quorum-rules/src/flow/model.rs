@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use quorum_syntax::Lang;
-use regex::Regex;
 use serde::Deserialize;
 
 use super::path::PathTable;
 use super::value::{Harms, Marks, harms, mark};
+use crate::pattern::Expression;
 
 /// One file of `models/`.
 #[derive(Debug, Deserialize)]
@@ -67,6 +67,9 @@ struct ParamEntry {
     class_annotation: Option<String>,
     base: Option<String>,
     position: Option<usize>,
+    /// The function is public and nothing in the file calls it: its callers are elsewhere.
+    #[serde(default)]
+    offered: bool,
     /// It is a stranger's value; this says which.
     source: Option<String>,
     /// It is this.
@@ -139,7 +142,7 @@ struct MarkEntry {
 /// A mark and what sets it.
 #[derive(Debug)]
 pub(super) struct MarkModel {
-    pub(super) args: Option<Regex>,
+    pub(super) args: Option<Expression>,
     pub(super) is: Marks,
 }
 
@@ -155,16 +158,17 @@ pub(super) struct SourceModel {
 /// A parameter that is special.
 #[derive(Debug)]
 pub(super) struct ParamModel {
-    pub(super) name: Option<Regex>,
-    pub(super) not_name: Option<Regex>,
-    pub(super) ty: Option<Regex>,
-    pub(super) not_type: Option<Regex>,
-    pub(super) annotation: Option<Regex>,
-    pub(super) function: Option<Regex>,
-    pub(super) function_annotation: Option<Regex>,
-    pub(super) class_annotation: Option<Regex>,
-    pub(super) base: Option<Regex>,
+    pub(super) name: Option<Expression>,
+    pub(super) not_name: Option<Expression>,
+    pub(super) ty: Option<Expression>,
+    pub(super) not_type: Option<Expression>,
+    pub(super) annotation: Option<Expression>,
+    pub(super) function: Option<Expression>,
+    pub(super) function_annotation: Option<Expression>,
+    pub(super) class_annotation: Option<Expression>,
+    pub(super) base: Option<Expression>,
     pub(super) position: Option<usize>,
+    pub(super) offered: bool,
     pub(super) source: Option<SourceModel>,
     pub(super) is: Option<String>,
 }
@@ -267,8 +271,7 @@ impl ModelFile {
 impl MarkEntry {
     fn compiled(&self) -> Result<MarkModel, String> {
         let is = mark(&self.is).ok_or_else(|| format!("`{}` is no mark", self.is))?;
-        let args = self.args.as_deref().map(Regex::new).transpose();
-        Ok(MarkModel { args: args.map_err(|error| error.to_string())?, is })
+        Ok(MarkModel { args: self.args.as_deref().map(Expression::new).transpose()?, is })
     }
 }
 
@@ -280,9 +283,7 @@ fn all_but(named: &[String]) -> Harms {
 
 impl ParamModel {
     fn new(entry: ParamEntry) -> Result<Self, String> {
-        let regex = |text: Option<String>| -> Result<Option<Regex>, String> {
-            text.map(|text| Regex::new(&text).map_err(|error| error.to_string())).transpose()
-        };
+        let regex = |text: Option<String>| text.as_deref().map(Expression::new).transpose();
         let strength = entry.strength;
         let own = all_but(&entry.only);
         Ok(Self {
@@ -296,6 +297,7 @@ impl ParamModel {
             class_annotation: regex(entry.class_annotation)?,
             base: regex(entry.base)?,
             position: entry.position,
+            offered: entry.offered,
             source: entry.source.map(|note| SourceModel {
                 note: note.into(),
                 strength,

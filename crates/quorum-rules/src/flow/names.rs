@@ -303,12 +303,62 @@ pub(super) fn iterates(name: &str) -> bool {
             | "findIndex"
             | "sort"
             | "reduceRight"
+            | "thenAccept"
+            | "thenApply"
+            | "thenCompose"
+            | "thenApplyAsync"
+            | "thenAcceptAsync"
+            | "thenComposeAsync"
+            | "whenComplete"
+            | "handle"
+            | "peek"
+            | "anyMatch"
+            | "allMatch"
+            | "noneMatch"
+            | "mapToInt"
+            | "mapToLong"
+            | "mapToObj"
+            | "ifPresentOrElse"
+            | "removeIf"
+            | "forEachOrdered"
+            | "doOnNext"
+            | "flatMapMany"
+            | "concatMap"
+            | "takeWhile"
+            | "dropWhile"
+            | "run"
+            | "use"
+            | "onEach"
     )
 }
 
 /// Those of them whose result is made of what the function returns.
 pub(super) fn maps(name: &str) -> bool {
-    matches!(name, "map" | "flatMap" | "then" | "mapNotNull" | "Select" | "collect" | "map!")
+    matches!(
+        name,
+        "map"
+            | "flatMap"
+            | "then"
+            | "mapNotNull"
+            | "Select"
+            | "collect"
+            | "map!"
+            | "thenApply"
+            | "thenCompose"
+            | "thenApplyAsync"
+            | "thenComposeAsync"
+            | "supplyAsync"
+            | "fromCallable"
+            | "fromSupplier"
+            | "mapToObj"
+            | "mapToInt"
+            | "mapToLong"
+            | "flatMapMany"
+            | "concatMap"
+            | "withInitial"
+            | "doPrivileged"
+            | "computeIfAbsent"
+    )
 }
 
 /// Types whose values are numbers or flags, or as good as them.
@@ -400,4 +450,35 @@ pub(super) fn returns_itself(name: &str) -> bool {
         "append" | "insert" | "add" | "put" | "push" | "concat" | "replace" | "reverse" | "Append"
     ) || name.starts_with("with")
         || name.starts_with("set")
+}
+
+/// Methods that return an element that can be changed in its place.
+pub(super) fn returns_element(name: &str) -> bool {
+    matches!(
+        name,
+        "get"
+            | "computeIfAbsent"
+            | "getOrDefault"
+            | "setdefault"
+            | "elementAt"
+            | "getFirst"
+            | "getLast"
+            | "peek"
+    )
+}
+
+/// Methods of an object that stands for a function, which call it.
+pub(super) fn calls_function(name: &str) -> bool {
+    matches!(
+        name,
+        "apply" | "accept" | "get" | "test" | "run" | "call" | "invoke" | "applyAsInt" | "execute"
+    )
+}
+
+/// Whether a declared type says less than what a value is known to be.
+pub(super) fn says_little(ty: &str) -> bool {
+    matches!(
+        ty,
+        "io.Writer" | "io.Reader" | "any" | "interface{}" | "Any" | "typing.Any" | "object"
+    )
 }

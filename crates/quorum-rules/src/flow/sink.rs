@@ -94,7 +94,11 @@ impl Machine<'_> {
         for value in values {
             let Some(taint) = value.any_taint() else { continue };
             let span = taint.last.as_ref().map_or(taint.source.span, |last| last.span);
-            let text = function.annotations.join(" ");
+            let mut text = function.annotations.join(" ");
+            if let Some(returns) = &function.returns {
+                text.push_str(" -> ");
+                text.push_str(returns);
+            }
             for &number in &numbers {
                 let given = Given {
                     this: Value::text(&text),
@@ -256,7 +260,7 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
         return test.test.present == Some(false)
             || (all && test.not_matches.is_some() && test.matches.is_none());
     }
-    let spelled = |regex: &regex::Regex| match &test.arg {
+    let spelled = |regex: &crate::pattern::Expression| match &test.arg {
         ArgSelector::Position(at) | ArgSelector::Either(at, _) => {
             regex.is_match(given.texts.get(*at).copied().unwrap_or_default())
         }
@@ -277,7 +281,9 @@ fn holds(test: &CompiledTest, given: &Given<'_>, all: bool) -> bool {
                 .not_matches
                 .as_ref()
                 .is_none_or(|regex| printed.as_deref().is_none_or(|text| !regex.is_match(text)))
-            && test.test.constant.is_none_or(|wanted| is_known(value) == wanted)
+            && test.test.constant.is_none_or(|wanted| {
+                if wanted { is_known(value) } else { !is_known(value) && !value.is_plain() }
+            })
             && test.test.tainted.is_none_or(|wanted| value.any_taint().is_some() == wanted)
             && test.test.below.is_none_or(|limit| match &value.constant {
                 Some(super::ir::Const::Int(number)) => *number < limit,
@@ -371,6 +377,7 @@ fn program_is_fixed(given: &Given<'_>) -> bool {
 /// Whether an address begins with a host that the code itself names, or is a path on this one.
 fn host_is_fixed(value: &Value) -> bool {
     let Some(prefix) = value.prefix.as_deref() else { return false };
+    let prefix = prefix.trim_start_matches("redirect:").trim_start_matches("forward:");
     if let Some(rest) = prefix.strip_prefix(UNKNOWN_START) {
         // `base + "/path/" + …`
         return rest.contains(['/', '?', '#']);

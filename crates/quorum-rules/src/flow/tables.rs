@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use aho_corasick::AhoCorasick;
 use quorum_syntax::Lang;
-use regex::Regex;
 
 use super::model::{ModelFile, Models};
 use super::path::PathTable;
 use super::value::{Harms, Marks, harm, mark};
+use crate::pattern::Expression;
 use crate::rule::{CallShape, Rule, ValueTest};
 
 include!(concat!(env!("OUT_DIR"), "/models.rs"));
@@ -33,12 +33,12 @@ pub(super) struct CallRule {
     pub(super) positional: bool,
     pub(super) values: Vec<CompiledTest>,
     pub(super) unless: Vec<CompiledTest>,
-    pub(super) file_has: Option<Regex>,
-    pub(super) file_lacks: Option<Regex>,
-    pub(super) near_has: Option<Regex>,
-    pub(super) near_lacks: Option<Regex>,
-    pub(super) used_as: Option<Regex>,
-    pub(super) not_used_as: Option<Regex>,
+    pub(super) file_has: Option<Expression>,
+    pub(super) file_lacks: Option<Expression>,
+    pub(super) near_has: Option<Expression>,
+    pub(super) near_lacks: Option<Expression>,
+    pub(super) used_as: Option<Expression>,
+    pub(super) not_used_as: Option<Expression>,
 }
 
 /// Which argument.
@@ -56,11 +56,11 @@ pub(super) enum ArgSelector {
 #[derive(Debug)]
 pub(super) struct CompiledTest {
     pub(super) arg: ArgSelector,
-    pub(super) matches: Option<Regex>,
-    pub(super) not_matches: Option<Regex>,
-    pub(super) text: Option<Regex>,
-    pub(super) from: Option<Regex>,
-    pub(super) begins: Option<Regex>,
+    pub(super) matches: Option<Expression>,
+    pub(super) not_matches: Option<Expression>,
+    pub(super) text: Option<Expression>,
+    pub(super) from: Option<Expression>,
+    pub(super) begins: Option<Expression>,
     pub(super) mark: Option<Marks>,
     pub(super) test: ValueTest,
 }
@@ -100,7 +100,7 @@ type KeyError = (String, String);
 impl CallRule {
     fn new(rule: &Arc<Rule>, index: usize) -> Result<Self, KeyError> {
         let call: &CallShape = &rule.calls[index];
-        let expression = crate::pattern::expression;
+        let expression = Expression::of;
         let select =
             |text: &String| ArgSelector::new(text).map_err(|why| ("call.tainted".to_owned(), why));
         let test = |key: &'static str| {
@@ -131,7 +131,7 @@ impl CallRule {
 
 impl CompiledTest {
     fn new(test: &ValueTest) -> Result<Self, KeyError> {
-        let expression = crate::pattern::expression;
+        let expression = Expression::of;
         Ok(Self {
             arg: ArgSelector::new(&test.arg).map_err(|why| ("arg".to_owned(), why))?,
             matches: expression("matches", test.matches.as_deref())?,

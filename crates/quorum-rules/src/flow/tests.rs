@@ -306,3 +306,134 @@ fn constructor_parameters_with_a_modifier_are_fields() {
                 find(@Query(\"q\") q: string) { return this.store.query(`SELECT ${q}`); }\n}\n";
     assert_eq!(findings(Lang::TypeScript, code).len(), 1);
 }
+
+#[test]
+fn objects_keep_what_their_methods_store() {
+    let classes = "  static class Query { private final StringBuilder q = new StringBuilder(); \
+                   Query add(String s) { q.append(s); return this; } String text() { return q.toString(); } }\n  \
+                   record Pair(String first, String second) {}\n  \
+                   enum Kind { A, B }\n  \
+                   interface Step { String go(String s); }\n  \
+                   static class Same implements Step { public String go(String s) { return s; } }\n  \
+                   static class Fixed implements Step { public String go(String s) { return \"x\"; } }\n  \
+                   static String second(String... all) { return all[1]; }\n";
+    let java = |body: &str| {
+        let code = format!(
+            "class A extends HttpServlet {{\n{classes}  void doPost(HttpServletRequest request) throws Exception {{\n    \
+             String param = request.getParameter(\"p\");\n    String bar = \"\";\n    {body}\n    \
+             connection.createStatement().executeQuery(\"SELECT \" + bar);\n  }}\n}}\n"
+        );
+        !findings(Lang::Java, &code).is_empty()
+    };
+    assert!(java("bar = new Query().add(\"a\").add(param).text();"));
+    assert!(java("Query q = new Query(); q.add(param); bar = q.text();"));
+    assert!(!java("Query q = new Query(); q.add(\"a\"); bar = q.text();"));
+    assert!(java("Pair p = new Pair(param, \"x\"); bar = p.first();"));
+    assert!(!java("Pair p = new Pair(param, \"x\"); bar = p.second();"));
+    assert!(!java("bar = Kind.valueOf(param).name();"));
+    assert!(java("Step s = new Same(); bar = s.go(param);"));
+    assert!(!java("Step s = new Fixed(); bar = s.go(param);"));
+    assert!(java("bar = second(\"x\", param);"));
+    assert!(!java("bar = second(param, \"x\");"));
+}
+
+#[test]
+fn two_names_of_one_object_see_the_same() {
+    assert!(java(
+        "java.util.List<String> l = new java.util.ArrayList<>(); java.util.List<String> m = l; m.add(param); bar = l.get(0);"
+    ));
+    assert!(!java(
+        "java.util.List<String> l = new java.util.ArrayList<>(); java.util.List<String> m = new java.util.ArrayList<>(); \
+         l.add(\"x\"); m.add(param); bar = l.get(0);"
+    ));
+    assert!(python("l = []\nm = l\nm.append(param)\nbar = l[0]"));
+    assert!(java(
+        "java.util.Map<String, java.util.List<String>> m = new java.util.HashMap<>(); \
+         m.computeIfAbsent(\"k\", k -> new java.util.ArrayList<>()).add(param); bar = m.get(\"k\").get(0);"
+    ));
+    assert!(java(
+        "java.util.Map<String, String> m = new java.util.HashMap<>(); m.put(param, \"x\"); \
+         for (String k : m.keySet()) { bar = k; }"
+    ));
+}
+
+#[test]
+fn functions_are_values_that_can_be_called() {
+    assert!(java("Supplier<String> s = () -> param; bar = s.get();"));
+    assert!(!java("Supplier<String> s = () -> \"x\"; bar = s.get();"));
+    assert!(java("Function<String, String> f = A::echo; bar = f.apply(param);"));
+    assert!(!java("Function<String, String> f = A::fixed; bar = f.apply(param);"));
+    assert!(java("bar = Stream.of(param).map(String::trim).collect(joining());"));
+    assert!(java("bar = CompletableFuture.supplyAsync(() -> param).join();"));
+    assert!(java("ThreadLocal<String> t = new ThreadLocal<>(); t.set(param); bar = t.get();"));
+}
+
+#[test]
+fn either_of_two_tests_acquits_what_both_test() {
+    assert!(!java("if (param.equals(\"a\") || param.equals(\"b\")) { bar = param; }"));
+    assert!(java("if (param.equals(\"a\") || other.equals(\"b\")) { bar = param; }"));
+    assert!(!java("if (param != null && !ALLOWED.contains(param)) { return; } bar = param;"));
+}
+
+#[test]
+fn literals_of_go_keep_their_fields_apart() {
+    assert!(go("v := row{name: x, note: \"n\"}\nx = v.name"));
+    assert!(!go("v := row{name: x, note: \"n\"}\nx = v.note"));
+    assert!(go("m := map[string]string{\"a\": x, \"b\": \"x\"}\nx = m[\"a\"]"));
+    assert!(!go("m := map[string]string{\"a\": x, \"b\": \"x\"}\nx = m[\"b\"]"));
+    assert!(go("l := []string{\"a\", x}\nx = strings.Join(l, \" \")"));
+    assert!(!go("l := []string{\"a\", x}\nx = l[0]"));
+}
+
+#[test]
+fn a_set_that_lets_only_some_pass_is_a_check() {
+    let set = "ok := map[string]bool{\"a\": true}\n";
+    assert!(!go(&format!("{set}if !ok[x] {{ return }}")));
+    assert!(go(&format!("{set}if ok[x] {{ return }}")));
+}
+
+#[test]
+fn a_builder_holds_what_is_written_to_it() {
+    assert!(go("var b strings.Builder\nb.WriteString(\"x\")\nb.WriteString(x)\nx = b.String()"));
+    assert!(!go(
+        "var b strings.Builder\nb.WriteString(\"x\")\nb.WriteString(\"y\")\nx = b.String()"
+    ));
+    let query = "var b strings.Builder\nb.WriteString(\"DELETE FROM t WHERE a=\")\nb.WriteString(name)\ndb.Exec(b.String())";
+    let code = format!("package p\nfunc f(db *sql.DB, name string) {{\n{query}\n}}\n");
+    assert_eq!(findings_of(Lang::Go, &code, "dynamic-sql").len(), 1);
+}
+
+#[test]
+fn what_two_ways_have_in_common_stays_known() {
+    let code = |more: &str| {
+        format!(
+            "package p\nfunc f(db *sql.DB, name string) {{\n\tq := \"SELECT * FROM t WHERE 1=1\"\n\t\
+             if name != \"\" {{\n\t\tq += {more}\n\t}}\n\tdb.Query(q)\n}}\n"
+        )
+    };
+    let found = |more| findings_of(Lang::Go, &code(more), "dynamic-sql").len();
+    assert_eq!(found("\" AND n='\" + name + \"'\""), 1);
+    assert_eq!(found("\" AND n IS NULL\""), 0);
+}
+
+#[test]
+fn a_part_of_a_text_is_what_stands_there() {
+    assert!(!python("bar = ('keep' + param)[0:4]"));
+    assert!(python("bar = ('keep' + param)[0:9]"));
+    assert!(python("bar = ('keep' + param)[4:]"));
+    assert!(!python("bar = ['a', param, 'c'][0:1][0]"));
+    assert!(python("bar = ['a', param, 'c'][1:3][0]"));
+}
+
+#[test]
+fn a_file_below_a_folder_has_the_name_that_is_put_behind_it() {
+    let code = |name: &str| {
+        format!(
+            "import pathlib\nfrom flask import request\ndef f():\n    \
+             p = pathlib.Path('/srv') / {name}\n    return p.read_text()\n"
+        )
+    };
+    let found = |name| findings_of(Lang::Python, &code(name), "path-traversal").len();
+    assert_eq!(found("request.args['n']"), 1);
+    assert_eq!(found("'index.html'"), 0);
+}

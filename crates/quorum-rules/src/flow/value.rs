@@ -48,6 +48,7 @@ const HARMS: &[&str] = &[
     "predictable",
     "address",
     "prompt",
+    "intent",
 ];
 
 /// The bit of a harm; names that are not in the list share the last one.
@@ -119,6 +120,8 @@ pub(super) struct Value {
     pub(super) marks: Marks,
     /// The test whose outcome it is.
     pub(super) test: Option<Rc<Expr>>,
+    /// Which object it is, where several names may stand for one.
+    pub(super) identity: Option<u32>,
 }
 
 /// A function with the variables around it.
@@ -324,9 +327,10 @@ impl Value {
         } else {
             Taint::worse(self.any_taint().as_ref(), other.any_taint().as_ref())
         };
+        let settled = constant.is_none() && self.is_spelt_out() && other.is_spelt_out();
         Self {
-            settled: constant.is_none() && self.is_spelt_out() && other.is_spelt_out(),
-            prefix: if self.prefix == other.prefix { self.prefix.clone() } else { None },
+            settled,
+            prefix: if settled || constant.is_some() { None } else { self.common_start(other) },
             path: match (&self.path, &other.path) {
                 (Some(a), Some(b)) if a != b => None,
                 (a, b) => a.clone().or_else(|| b.clone()),
@@ -337,10 +341,26 @@ impl Value {
                 (Some(a), Some(b)) if Rc::ptr_eq(a, b) => Some(Rc::clone(a)),
                 _ => None,
             },
+            identity: if self.identity == other.identity { self.identity } else { None },
             constant,
             taint,
             items,
         }
+    }
+
+    /// The text with which both of two values start.
+    fn common_start(&self, other: &Self) -> Option<Rc<str>> {
+        let start = |value: &Self| match &value.constant {
+            Some(Const::Text(text)) => Some(Rc::clone(text)),
+            _ => value.prefix.clone(),
+        };
+        let (a, b) = (start(self)?, start(other)?);
+        if a == b {
+            return Some(a);
+        }
+        let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b);
+        let length: usize = same.map(|(letter, _)| letter.len_utf8()).sum();
+        (length > 0).then(|| Rc::from(&a[..length]))
     }
 
     /// Whether nothing was stored in it since the other one was copied from it.

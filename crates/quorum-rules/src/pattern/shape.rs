@@ -7,8 +7,8 @@ use quorum_syntax::Lang;
 use quorum_syntax::grep::Matcher as _;
 use quorum_syntax::grep::language::Language as _;
 use quorum_syntax::grep::matcher::Pattern;
-use regex::Regex;
 
+use super::expression::Expression;
 use super::{Bindings, SyntaxNode, compile, is_constant, start_kinds, variants};
 use crate::rule::{Constraint, DetailedShape, Match, Shape};
 
@@ -23,7 +23,7 @@ type Bound<'t> = Bindings<'t>;
 pub(crate) struct CompiledShape {
     patterns: Vec<Pattern>,
     kinds: Vec<u16>,
-    regex: Option<Regex>,
+    regex: Option<Expression>,
     constraints: BTreeMap<String, CompiledConstraint>,
     inside: Vec<Self>,
     not_inside: Vec<Self>,
@@ -36,8 +36,8 @@ pub(crate) struct CompiledShape {
 
 #[derive(Debug, Default)]
 struct CompiledConstraint {
-    regex: Option<Regex>,
-    not_regex: Option<Regex>,
+    regex: Option<Expression>,
+    not_regex: Option<Expression>,
     kinds: Vec<u16>,
     not_kinds: Vec<u16>,
     constant: Option<bool>,
@@ -56,7 +56,7 @@ impl CompiledShape {
         Ok(Self {
             patterns: patterns("pattern", &found.pattern, lang)?,
             kinds: kinds("kind", &found.kind, lang)?,
-            regex: expression("regex", found.regex.as_deref())?,
+            regex: Expression::of("regex", found.regex.as_deref())?,
             constraints: found
                 .constraints
                 .iter()
@@ -86,7 +86,7 @@ impl CompiledShape {
         Ok(Self {
             patterns: patterns(key, &shape.pattern, lang)?,
             kinds: kinds(key, &shape.kind, lang)?,
-            regex: expression(key, shape.regex.as_deref())?,
+            regex: Expression::of(key, shape.regex.as_deref())?,
             has: shapes(key, &shape.has, lang)?,
             not_has: shapes(key, &shape.not_has, lang)?,
             until: kinds(key, &shape.until, lang)?,
@@ -175,8 +175,8 @@ impl CompiledConstraint {
     fn new(name: &str, constraint: &Constraint, lang: Lang) -> Result<Self, KeyError> {
         let key = |part: &str| format!("where.{name}.{part}");
         Ok(Self {
-            regex: expression(&key("regex"), constraint.regex.as_deref())?,
-            not_regex: expression(&key("not-regex"), constraint.not_regex.as_deref())?,
+            regex: Expression::of(&key("regex"), constraint.regex.as_deref())?,
+            not_regex: Expression::of(&key("not-regex"), constraint.not_regex.as_deref())?,
             kinds: kinds(&key("kind"), &constraint.kind, lang)?,
             not_kinds: kinds(&key("not-kind"), &constraint.not_kind, lang)?,
             constant: constraint.constant,
@@ -233,13 +233,4 @@ fn kinds(key: &str, names: &[String], lang: Lang) -> Result<Vec<u16>, KeyError> 
 
 fn shapes(key: &str, texts: &[Shape], lang: Lang) -> Result<Vec<CompiledShape>, KeyError> {
     texts.iter().map(|shape| CompiledShape::nested(key, shape, lang)).collect()
-}
-
-/// Compiles a regular expression; the key says where it stands.
-pub(crate) fn expression(key: &str, text: Option<&str>) -> Result<Option<Regex>, KeyError> {
-    let Some(text) = text else { return Ok(None) };
-    match Regex::new(text) {
-        Ok(regex) => Ok(Some(regex)),
-        Err(error) => Err((key.to_owned(), error.to_string())),
-    }
 }

@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use aho_corasick::AhoCorasick;
 use quorum_syntax::Lang;
-use regex::Regex;
 
 use super::{Match, Rule};
-use crate::pattern::CompiledShape;
+use crate::pattern::{CompiledShape, Expression};
 
 /// The rules for one language.
 #[derive(Debug)]
@@ -29,16 +28,16 @@ pub(super) struct RuleShape {
     pub(super) rule: Arc<Rule>,
     pub(super) index: usize,
     pub(super) shape: CompiledShape,
-    pub(super) path: Option<Regex>,
-    pub(super) not_path: Option<Regex>,
-    pub(super) file_has: Option<Regex>,
-    pub(super) file_lacks: Option<Regex>,
+    pub(super) path: Option<Expression>,
+    pub(super) not_path: Option<Expression>,
+    pub(super) file_has: Option<Expression>,
+    pub(super) file_lacks: Option<Expression>,
 }
 
 impl RuleShape {
     fn new(rule: &Arc<Rule>, index: usize, lang: Lang) -> Result<Self, (String, String)> {
         let found = &rule.matches[index];
-        let expression = crate::pattern::expression;
+        let expression = Expression::of;
         Ok(Self {
             rule: Arc::clone(rule),
             index,

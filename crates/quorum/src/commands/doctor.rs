@@ -101,7 +101,7 @@ fn history(repository: &Repository) -> Check {
         return Check::note(text, "`git fetch --unshallow`, or `fetch-depth: 0` in a workflow");
     }
     match repository.default_branch() {
-        Some((name, _)) => Check::good(format!("the default branch is {name}")),
+        Some((_, name)) => Check::good(format!("the default branch is {name}")),
         None => Check::note(
             "the default branch is not known",
             "name a base with `--base`, or `git remote set-head origin --auto`",

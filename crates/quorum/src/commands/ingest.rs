@@ -5,7 +5,6 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use quorum_model::finding::AgentFinding;
-use quorum_scope::snapshot::Snapshot;
 use quorum_store::Run;
 use quorum_store::ingest::{self, Ingested, Rejection};
 use serde::Serialize;
@@ -55,7 +54,7 @@ pub(super) fn run(cli: &Cli, arguments: &IngestArgs) -> Result<u8, Failure> {
     };
     let (asked, change) = request::load(&found)?;
     let workspace = Workspace::open(&asked, &change.scope, settings::flags(&change.run))?;
-    let snapshot = Snapshot::new(workspace.repository.as_ref(), &workspace.target);
+    let snapshot = workspace.snapshot();
     let recorder = Recorder::resume(&kept.root, found.id())?;
     let plan = found.plan()?;
     let place = |finding: &AgentFinding| -> Result<AgentFinding, Rejection> {

@@ -1,16 +1,21 @@
 //! `quorum replay`.
 
+use indicatif::ProgressBar;
 use quorum_consensus::{Input, decide};
+use quorum_model::outcome::AgentOutcome;
 use quorum_model::result::ReviewResult;
-use quorum_store::Run;
+use quorum_store::{Run, RunSummary};
 use serde::de::DeserializeOwned;
 
-use super::review;
+use super::plan;
+use super::review::{self, How};
 use crate::cli::{Cli, ReplayArgs};
 use crate::decided_by::DecidedBy;
 use crate::failure::Failure;
+use crate::gather::Purpose;
 use crate::kept::Kept;
-use crate::{history, reports};
+use crate::record::Recorder;
+use crate::{history, models, output, reports, request};
 
 /// Decides a recorded run again. Nothing is reviewed and nothing is written.
 pub(super) fn run(cli: &Cli, arguments: &ReplayArgs) -> Result<u8, Failure> {
@@ -27,7 +32,7 @@ pub(super) fn run(cli: &Cli, arguments: &ReplayArgs) -> Result<u8, Failure> {
     }
     decided_by.strict |= arguments.strict;
     let policy = decided_by.policy(plan.protocol, ignored(arguments, recorded.as_ref()))?;
-    let outcomes = found.outcomes()?;
+    let outcomes = if arguments.calls { again(&found)? } else { found.outcomes()? };
     let gates = recorded.as_ref().map(|result| result.gates.clone()).unwrap_or_default();
     let result = history::settle_again(&found, &outcomes, &|outcomes| {
         let (run, agents, policy) = (found.id(), &decided_by.agents, policy.clone());
@@ -35,6 +40,37 @@ pub(super) fn run(cli: &Cli, arguments: &ReplayArgs) -> Result<u8, Failure> {
     })?;
     let report = reports::report(&result, &plan, Some(&kept.repository), Some(&found));
     review::print(&report, &arguments.output)
+}
+
+/// What agents return when they get the recorded answers again. Where that is not what they returned
+/// then, because rules or checks are others now, it says so.
+fn again(found: &RunSummary) -> Result<Vec<AgentOutcome>, Failure> {
+    let (mut asked, arguments) = request::load(found)?;
+    asked.quiet = true;
+    let mut made = plan::make(&asked, &arguments.scope, &arguments.run, Purpose::Review)?;
+    let planned = found.plan()?;
+    if let Some(what) = request::what_changed(&planned.scope, &made.plan.scope) {
+        let text = format!("run {} cannot be gone through again: {what}", found.id());
+        return Err(Failure::new(text)
+            .with_hint("without `--calls` it is decided from what its agents returned"));
+    }
+    made.plan = planned;
+    let engines = models::recorded(&made.plan, &made.workspace);
+    let work = review::Work { cli: &asked, made: &made, engines: &engines, gates: None };
+    let how = How { bar: ProgressBar::hidden(), stop: &|| false };
+    let recorder = Recorder::recall(found)?;
+    let gathered = review::gather(&work, &recorder, &arguments.run, &how)?;
+    if gathered.stopped {
+        return Err(Failure::new("it was interrupted"));
+    }
+    let then = found.outcomes()?;
+    let is_other = |outcome: &&AgentOutcome| !then.contains(outcome);
+    let others: Vec<&str> =
+        gathered.outcomes.iter().filter(is_other).map(|outcome| &*outcome.agent).collect();
+    if !others.is_empty() {
+        output::notice(&format!("not as it was then: {}", others.join(", ")));
+    }
+    Ok(gathered.outcomes)
 }
 
 /// The value that a word on the command line stands for.

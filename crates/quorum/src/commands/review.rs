@@ -128,7 +128,9 @@ pub(super) fn go_on(
     match perform(work, recorder, asked.run, &how)? {
         Performed::Stopped(outcomes) => interrupted(work.made, recorder, &outcomes, asked),
         Performed::Decided(result) => {
-            let (repository, run) = (workspace.repository.as_ref(), recorder.kept());
+            // Its journal has every exchange in it, so it is read again only for those that show it.
+            let run = reports::tell_when(asked.output.format).then(|| recorder.kept()).flatten();
+            let repository = workspace.repository.as_ref();
             asked.print(&reports::report(&result, plan, repository, run.as_ref()))
         }
     }
@@ -147,14 +149,36 @@ pub(crate) enum Performed {
     Stopped(Vec<AgentOutcome>),
 }
 
-/// Does what is left to do of a run and decides it: gates first, then reviewers, where the gates let
-/// them.
+/// Does what is left to do of a run and decides it.
 pub(crate) fn perform(
     work: &Work<'_>,
     recorder: &Recorder,
     arguments: &RunArgs,
     how: &How<'_>,
 ) -> Result<Performed, Failure> {
+    match gather(work, recorder, arguments, how)? {
+        Gathered { outcomes, stopped: true } => Ok(Performed::Stopped(outcomes)),
+        Gathered { outcomes, stopped: false } => {
+            let Made { plan, workspace, .. } = work.made;
+            let result = end(recorder, plan, workspace, outcomes, arguments)?;
+            Ok(Performed::Decided(Box::new(result)))
+        }
+    }
+}
+
+/// What agents returned, and whether they were stopped.
+pub(super) struct Gathered {
+    pub(super) outcomes: Vec<AgentOutcome>,
+    pub(super) stopped: bool,
+}
+
+/// Gates first, then reviewers, where the gates let them.
+pub(super) fn gather(
+    work: &Work<'_>,
+    recorder: &Recorder,
+    arguments: &RunArgs,
+    how: &How<'_>,
+) -> Result<Gathered, Failure> {
     let Work { cli, made, engines, gates } = *work;
     let Made { plan, workspace, files } = made;
     if let (Some(gates), None) = (gates, recorder.gates()) {
@@ -162,8 +186,7 @@ pub(crate) fn perform(
         recorder.gated(gates.run(workspace, &plan.scope, &watcher)?)?;
     }
     if recorder.gates().is_some_and(|report| !report.passed) {
-        let result = end(recorder, plan, workspace, Vec::new(), arguments)?;
-        return Ok(Performed::Decided(Box::new(result)));
+        return Ok(Gathered { outcomes: Vec::new(), stopped: false });
     }
     let bar = &how.bar;
     bar.set_message("Reviewing");
@@ -180,12 +203,13 @@ pub(crate) fn perform(
     let mut outcomes = by_rules.outcomes;
     recorder.found(&outcomes)?;
     if (how.stop)() {
-        return Ok(Performed::Stopped(outcomes));
+        return Ok(Gathered { outcomes, stopped: true });
     }
     let hints = &by_rules.hints;
+    let mut stopped = false;
     if left.agents.iter().any(|agent| agent.engine != BUILTIN) {
         let with = (engines, &beside, how.stop);
-        let stopped = models::convene(cli, &left, made, recorder, with, |table| {
+        stopped = models::convene(cli, &left, made, recorder, with, |table| {
             let mut reviewed = table.review();
             for outcome in &mut reviewed {
                 // What a check found is violated, whatever a model says.
@@ -197,14 +221,10 @@ pub(crate) fn perform(
             verify(recorder.id(), made, &mut outcomes, arguments, table)?;
             Ok(table.is_interrupted())
         })?;
-        if stopped {
-            return Ok(Performed::Stopped(outcomes));
-        }
     } else {
         confer(recorder.id(), plan, workspace, &mut outcomes, hints, None)?;
     }
-    let result = end(recorder, plan, workspace, outcomes, arguments)?;
-    Ok(Performed::Decided(Box::new(result)))
+    Ok(Gathered { outcomes, stopped })
 }
 
 /// Decides a run from what its agents returned, and writes it out with its report.
@@ -218,8 +238,7 @@ pub(crate) fn end(
     let outcomes = recorder.finished(outcomes)?;
     let result = settle(recorder, plan, workspace, &outcomes, arguments)?;
     offer_conventions(recorder, &result, &outcomes)?;
-    let run = recorder.kept();
-    let report = reports::report(&result, plan, workspace.repository.as_ref(), run.as_ref());
+    let report = reports::report(&result, plan, workspace.repository.as_ref(), None);
     recorder.keep(FULL_REPORT, &markdown::render(&report))?;
     Ok(result)
 }

@@ -3,7 +3,7 @@
 use quorum_dispatch::llm::{Journal, Recording};
 use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::Usage;
-use quorum_store::{CallOutcome, Event, Run, SettledCall};
+use quorum_store::{CallOutcome, Event, Run, RunState, SettledCall};
 
 /// The journal of a run.
 pub(super) struct OnDisk<'a>(pub(super) &'a Run);
@@ -46,9 +46,34 @@ impl Journal for OnDisk<'_> {
     }
 
     fn recall(&self, agent: &str, key: &str) -> Option<Recording> {
-        match &self.0.before().settled(agent, key)?.outcome {
-            CallOutcome::Answered(value) => serde_json::from_value(value.clone()).ok(),
-            CallOutcome::Failed(_) => None,
-        }
+        recall(self.0.before(), agent, key)
+    }
+}
+
+/// What a run that is gone through again has on record.
+pub(super) struct Recalled<'a>(pub(super) &'a RunState);
+
+impl Journal for Recalled<'_> {
+    fn started(&self, _agent: &str, _shard: usize) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn settled(&self, _: &str, _: &str, _: Usage, _: &Recording) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn found(&self, _agent: &str, _finding: &AgentFinding) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn recall(&self, agent: &str, key: &str) -> Option<Recording> {
+        recall(self.0, agent, key)
+    }
+}
+
+fn recall(state: &RunState, agent: &str, key: &str) -> Option<Recording> {
+    match &state.settled(agent, key)?.outcome {
+        CallOutcome::Answered(value) => serde_json::from_value(value.clone()).ok(),
+        CallOutcome::Failed(_) => None,
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct Change<'a> {
     made: &'a Made,
     numbers: HashMap<&'a str, usize>,
     contents: Contents,
-    around: Snapshot,
+    around: &'a Snapshot,
 }
 
 impl<'a> Change<'a> {
@@ -28,7 +28,7 @@ impl<'a> Change<'a> {
             made,
             numbers: files.map(|(number, file)| (&*file.path, number)).collect(),
             contents: Contents::new(repository),
-            around: Snapshot::new(repository, &made.workspace.target),
+            around: made.workspace.snapshot(),
         }
     }
 }

@@ -375,7 +375,7 @@ fn a_real_model_server_gives_a_verdict_or_an_honest_incomplete() {
     let address = std::env::var("QUORUM_TEST_MODEL_SERVER").expect("cargo xtask local-model");
     let sandbox = Sandbox::new();
     // A small model writes until it is stopped, so the budget leaves it little room.
-    let settings = "[agent.code-quality]\nbase_budget = 2000\n[limits]\ncalls_per_shard = 2\n";
+    let settings = "[agent.code-quality]\nbase_budget = 600\n[limits]\ncalls_per_shard = 2\n";
     sandbox.write("quorum.toml", settings);
     sandbox.commit("settings");
     sandbox.write("src/lib.rs", "pub fn one(list: &[u32]) -> u32 {\n    list[1]\n}\n");

@@ -1,7 +1,9 @@
 //! Go: locks, maps, goroutines, errors and interfaces.
 
+mod bounds;
 mod errors;
 mod locks;
+mod numbers;
 mod sends;
 
 use std::collections::HashSet;
@@ -40,6 +42,8 @@ pub(super) fn check(file: &ParsedFile, root: Node<'_>, findings: &mut Vec<RuleFi
     }
     locks::copied(file, root, findings);
     errors::check(file, root, &all, findings);
+    numbers::check(file, &all, findings);
+    bounds::check(file, &all, findings);
     walk(root, |node| {
         match node.kind() {
             "interface_type" => wide_interface(file, node, findings),

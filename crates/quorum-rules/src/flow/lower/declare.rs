@@ -118,7 +118,25 @@ impl Lowerer<'_> {
         let locals = std::mem::replace(&mut self.locals, around);
         self.class = outer;
         let span = Self::span(node);
-        self.register(Function { name, class, params, body, annotations, locals, span, id: 0 })
+        let returns = match self.lang {
+            Lang::Java => node.child_by_field_name("type").map(|ty| self.short(ty)),
+            _ => None,
+        };
+        let public = child_of_kind(node, &["modifiers"]).is_some_and(|modifiers| {
+            self.text(modifiers).split_whitespace().any(|w| w == "public")
+        });
+        self.register(Function {
+            name,
+            class,
+            params,
+            body,
+            annotations,
+            locals,
+            span,
+            returns,
+            public,
+            id: 0,
+        })
     }
 
     fn body(&mut self, node: Node<'_>) -> Vec<Stmt> {
@@ -184,6 +202,8 @@ impl Lowerer<'_> {
             annotations: Vec::new(),
             locals,
             span,
+            returns: None,
+            public: false,
             id: 0,
         })
     }
@@ -217,6 +237,7 @@ impl Lowerer<'_> {
                     ty: ty.clone(),
                     annotations: Vec::new(),
                     default: None,
+                    rest: part.kind() == "variadic_parameter_declaration",
                     span: Self::span(name),
                 });
             }
@@ -227,7 +248,9 @@ impl Lowerer<'_> {
     fn param(&mut self, node: Node<'_>) -> Option<Param> {
         let ty = node.child_by_field_name("type").map(|ty| self.type_name(ty));
         let name = match node.kind() {
-            "typed_parameter" => children(node).first().copied(),
+            "spread_parameter" => child_of_kind(node, &["variable_declarator"])
+                .and_then(|declared| declared.child_by_field_name("name")),
+            "rest_pattern" | "typed_parameter" => children(node).first().copied(),
             "identifier" | "object_pattern" | "array_pattern" => Some(node),
             "self_parameter" => return None,
             _ => ["name", "pattern", "left", "declarator"]
@@ -256,6 +279,7 @@ impl Lowerer<'_> {
                 ty: None,
                 annotations: Vec::new(),
                 default: None,
+                rest: false,
                 span: Self::span(node),
             });
         }
@@ -264,7 +288,8 @@ impl Lowerer<'_> {
             .child_by_field_name("value")
             .or_else(|| node.child_by_field_name("right"))
             .map(|value| self.expr(value));
-        Some(Param { target, name: text, ty, annotations, default, span: Self::span(node) })
+        let rest = matches!(node.kind(), "spread_parameter" | "rest_pattern");
+        Some(Param { target, name: text, ty, annotations, default, rest, span: Self::span(node) })
     }
 
     /// Annotations, attributes and decorators, as their text.
@@ -308,11 +333,18 @@ impl Lowerer<'_> {
                 bases.push(self.short(base));
             }
         }
-        if let Some(base) = child_of_kind(node, &["class_heritage", "base_list", "base_clause"]) {
+        if let Some(base) = child_of_kind(
+            node,
+            &["class_heritage", "base_list", "base_clause", "extends_interfaces"],
+        ) {
             bases.push(self.short(base));
         }
         let annotations = self.annotations(node);
-        let class = Class { name, bases, annotations, ..Class::default() };
+        let components = match node.kind() {
+            "record_declaration" => self.params(node).into_iter().map(|part| part.name).collect(),
+            _ => Vec::new(),
+        };
+        let class = Class { name, bases, annotations, components, ..Class::default() };
         let body = node.child_by_field_name("body").or_else(|| {
             child_of_kind(node, &["class_body", "declaration_list", "body_statement", "enum_body"])
         });

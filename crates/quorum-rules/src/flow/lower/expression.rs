@@ -5,7 +5,7 @@ use std::rc::Rc;
 use quorum_syntax::{Lang, Node};
 
 use super::{DEPTH, Lowerer, children, fields};
-use crate::flow::ir::{Arg, Call, Const, Expr, ExprKind, Op, Target};
+use crate::flow::ir::{Arg, Call, Const, Expr, ExprKind, Function, Op, Param, Stmt, Target};
 
 impl Lowerer<'_> {
     /// Lowers an expression of any language.
@@ -242,6 +242,7 @@ impl Lowerer<'_> {
             | "generator_function"
             | "do_block"
             | "lambda_literal" => ExprKind::Lambda(self.lambda(node)),
+            "method_reference" => self.method_reference(node),
             "list_comprehension"
             | "generator_expression"
             | "set_comprehension"
@@ -288,6 +289,54 @@ impl Lowerer<'_> {
             }
             _ => self.wrapped(node),
         }
+    }
+
+    /// `x::m` is a function that calls `m`. Of a class, names that speak of an object's own value
+    /// are methods of what is given, others are static.
+    fn method_reference(&mut self, node: Node<'_>) -> ExprKind {
+        let parts = children(node);
+        let Some(object) = parts.first().copied() else { return self.wrapped(node) };
+        let text = self.text(node);
+        let method: Rc<str> = Rc::from(text.rsplit("::").next().unwrap_or_default().trim());
+        let given = Rc::from("given");
+        let argument = Self::make(node, ExprKind::Name(Rc::clone(&given)));
+        let of_class = self.text(object).starts_with(|c: char| c.is_ascii_uppercase());
+        let own = of_class
+            && (["get", "is", "as"].iter().any(|start| method.starts_with(start))
+                || matches!(&*method, "trim" | "strip" | "name" | "intern" | "stream"));
+        let new = &*method == "new";
+        let (callee, args) = if new {
+            (ExprKind::Name(self.type_name(object)), vec![argument])
+        } else if own {
+            (ExprKind::Field(Box::new(argument), method), Vec::new())
+        } else {
+            (ExprKind::Field(self.boxed(object), method), vec![argument])
+        };
+        let args = args.into_iter().map(|value| Arg { name: None, value }).collect();
+        let callee = Self::make(node, callee);
+        let call = Self::make(node, ExprKind::Call(Box::new(Call { callee, args, new })));
+        let param = Param {
+            target: Target::Name(Rc::clone(&given)),
+            name: given,
+            ty: None,
+            annotations: Vec::new(),
+            default: None,
+            rest: false,
+            span: Self::span(node),
+        };
+        let function = self.register(Function {
+            name: Rc::from(""),
+            class: None,
+            params: vec![param],
+            body: vec![Stmt::Return(Some(call))],
+            annotations: Vec::new(),
+            locals: Vec::new(),
+            span: Self::span(node),
+            returns: None,
+            public: false,
+            id: 0,
+        });
+        ExprKind::Lambda(function)
     }
 
     /// Anything else: one part inside is a wrap, several are parts of something unknown.
@@ -360,7 +409,7 @@ impl Lowerer<'_> {
         match (object, index) {
             (Some(object), Some(index)) => {
                 let index = if index.kind() == "slice" {
-                    return ExprKind::Pass(self.boxed(object));
+                    return self.slice(object, index);
                 } else if matches!(
                     index.kind(),
                     "bracketed_argument_list" | "subscript_argument_list" | "argument"
@@ -374,6 +423,26 @@ impl Lowerer<'_> {
             (Some(object), None) => ExprKind::Pass(self.boxed(object)),
             _ => ExprKind::Opaque(Vec::new()),
         }
+    }
+
+    /// `a[0:4]` is a part of `a`; with other limits it may be all of it.
+    fn slice(&mut self, object: Node<'_>, limits: Node<'_>) -> ExprKind {
+        let spelt = self.text(limits);
+        let Some((from, to)) = spelt.split_once(':') else {
+            return ExprKind::Pass(self.boxed(object));
+        };
+        let from = if from.trim().is_empty() { Some(0) } else { from.trim().parse::<u32>().ok() };
+        let (Some(from), Ok(to)) = (from, to.trim().parse::<u32>()) else {
+            return ExprKind::Pass(self.boxed(object));
+        };
+        let limit = |number: u32| Arg {
+            name: None,
+            value: Self::make(limits, ExprKind::Const(Const::Int(i64::from(number)))),
+        };
+        let text = self.boxed(object);
+        let callee = Self::make(object, ExprKind::Field(text, Rc::from("substring")));
+        let args = vec![limit(from), limit(to)];
+        ExprKind::Call(Box::new(Call { callee, args, new: false }))
     }
 
     pub(super) fn binary(&mut self, node: Node<'_>) -> ExprKind {
@@ -455,6 +524,9 @@ impl Lowerer<'_> {
         let (Some(left), Some(right)) = (left, right) else { return self.wrapped(node) };
         let between = self.text.get(left.end_byte()..right.start_byte()).unwrap_or_default();
         let target = self.target(left);
+        if let Target::Name(name) | Target::Field(_, name) = &target {
+            self.module.assigned.insert(Rc::clone(name));
+        }
         let mut value = self.expr(right);
         let operator: String = between.chars().filter(|c| !c.is_whitespace()).collect();
         let operator = operator.rsplit(':').next().unwrap_or_default();

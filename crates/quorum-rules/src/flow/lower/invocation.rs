@@ -8,6 +8,9 @@ use std::rc::Rc;
 impl Lowerer<'_> {
     pub(super) fn call(&mut self, node: Node<'_>) -> ExprKind {
         let callee = self.callee(node);
+        if let ExprKind::Name(name) | ExprKind::Field(_, name) = &callee.kind {
+            self.module.called.insert(Rc::clone(name));
+        }
         let mut args = Vec::new();
         let list = node.child_by_field_name("arguments").or_else(|| {
             child_of_kind(node, &["argument_list", "arguments", "token_tree", "call_suffix"])

@@ -179,6 +179,32 @@ fn a_recorded_run_is_played_again_byte_for_byte_without_a_server() {
 }
 
 #[test]
+fn recorded_answers_are_gone_through_again_without_a_server() {
+    let sandbox = Sandbox::new();
+    write_files(&sandbox, 3);
+    sandbox.git(&["add", "--all"]);
+    let server = Server::start(|asked| Reply::Say(finder(asked))).expect("it starts");
+    let (_, first) = review(&sandbox, &server, &["--protocol", "ci", "--verify"]);
+    drop(server);
+
+    let replay = |arguments: &[&str]| {
+        let mut all = vec!["replay", "latest", "--format", "json"];
+        all.extend(arguments);
+        sandbox.quorum(&all)
+    };
+    let again = replay(&["--calls"]);
+    assert_eq!(text(&again.stderr), "", "it is as it was");
+    assert_eq!(text(&again.stdout), text(&replay(&[]).stdout));
+    let result: Value = serde_json::from_slice(&again.stdout).expect("a result");
+    assert_eq!(result, first);
+
+    sandbox.write("src/part00/file1.py", "other = 1\n");
+    let refused = replay(&["--calls"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("src/part00/file1.py is not as it was"));
+}
+
+#[test]
 fn reviewers_look_things_up_in_the_index() {
     let sandbox = Sandbox::new();
     sandbox.write("lib/store.py", "def save_row(row):\n    return row\n");
