@@ -96,7 +96,7 @@ impl<'t> Store<'t> {
         if GUARD.is_match(body) || self.is_own(body) || is_counter(key, body) {
             return false;
         }
-        self.merges(body, key) || self.follows_path(body)
+        self.merges(body, key) || self.follows_path(body) || self.follows_two_steps(key)
     }
 
     /// Whether only properties that the target has itself are written.
@@ -130,6 +130,12 @@ impl<'t> Store<'t> {
                     })
                 })
         })
+    }
+
+    /// `object[path[0]][path[1]]`
+    fn follows_two_steps(&self, key: &str) -> bool {
+        let first = key.strip_suffix("[1]").map(|path| format!("[{path}[0]]"));
+        first.is_some_and(|first| self.object.ends_with(&first))
     }
 
     /// Whether the target is found by one name after another: `o = o[name]`.

@@ -16,6 +16,7 @@ use crate::source::ParsedFile;
 
 const BACKTRACKING: CodeRule = rule("regex-backtracking", Severity::Medium, 0.85);
 const HOST: CodeRule = rule("regex-host-dot", Severity::Medium, 0.7);
+const UNANCHORED: CodeRule = rule("regex-host-unanchored", Severity::Low, 0.7);
 const ANCHOR: CodeRule = rule("regex-half-anchored", Severity::Low, 0.65);
 
 const fn rule(id: &'static str, severity: Severity, confidence: f64) -> CodeRule {
@@ -41,6 +42,8 @@ struct Found<'t> {
     taker: &'t str,
     /// Whether it has to match the whole text.
     whole: bool,
+    /// Whether something is decided by it, not only taken out of a text or replaced in it.
+    checks: bool,
 }
 
 /// Looks at one file.
@@ -90,6 +93,14 @@ fn judge(file: &ParsedFile, lang: Lang, found: &Found<'_>, findings: &mut Vec<Ru
             "Write `\\.` for a dot.",
         );
     }
+    if found.checks && shape::host_without_anchor(&found.pattern) {
+        report(
+            &UNANCHORED,
+            "CWE-20",
+            "This host is looked for somewhere in the text: an address that somebody else owns can hold it as well, before or after other text.",
+            "Begin with `^`, and end the host with `$` or `\\/`; or parse the address and compare its host.",
+        );
+    }
     let replaces = ["replace", "split", "sub"].iter().any(|word| found.taker.contains(word));
     if !replaces && expr.as_ref().is_some_and(shape::is_half_anchored) {
         report(
@@ -109,7 +120,8 @@ fn in_script<'t>(node: Node<'t>, source: &'t str) -> Option<Found<'t>> {
                 .parent()
                 .filter(|parent| parent.kind() == "arguments")
                 .and_then(|arguments| field(arguments.parent()?, "function", source));
-            Some(Found { node, pattern, taker: taker.unwrap_or_default(), whole: false })
+            let taker = taker.unwrap_or_default();
+            Some(Found { node, pattern, taker, whole: false, checks: decides(node, source) })
         }
         "new_expression" | "call_expression" => {
             let taker =
@@ -120,9 +132,49 @@ fn in_script<'t>(node: Node<'t>, source: &'t str) -> Option<Found<'t>> {
                 return None;
             }
             let first = first_argument(node)?;
-            Some(Found { node: first, pattern: folded(first, source)?, taker, whole: false })
+            let checks = matches!(method, "match" | "search") && is_condition(node);
+            Some(Found {
+                node: first,
+                pattern: folded(first, source)?,
+                taker,
+                whole: false,
+                checks,
+            })
         }
         _ => None,
+    }
+}
+
+/// Whether a regular expression between slashes is asked for a yes or no.
+fn decides(node: Node<'_>, source: &str) -> bool {
+    let Some(parent) = node.parent() else { return false };
+    match parent.kind() {
+        "member_expression" => match field(parent, "property", source) {
+            Some("test") => true,
+            Some("exec") => parent.parent().is_some_and(is_condition),
+            _ => false,
+        },
+        "arguments" => parent.parent().is_some_and(|call| {
+            let method = field(call, "function", source).and_then(|f| f.rsplit('.').next());
+            matches!(method, Some("match" | "search")) && is_condition(call)
+        }),
+        _ => false,
+    }
+}
+
+/// Whether what an expression gives is only asked for whether it is there.
+fn is_condition(node: Node<'_>) -> bool {
+    let Some(parent) = node.parent() else { return false };
+    match parent.kind() {
+        "parenthesized_expression" | "binary_expression" => {
+            parent.parent().is_some_and(|around| around.kind() == "if_statement")
+                || is_condition(parent)
+        }
+        "unary_expression" => true,
+        "ternary_expression" => {
+            parent.child_by_field_name("condition").is_some_and(|c| c.id() == node.id())
+        }
+        _ => false,
     }
 }
 
@@ -148,7 +200,13 @@ fn in_python<'t>(node: Node<'t>, source: &'t str) -> Option<Found<'t>> {
         _ => matches!(name, "RegexValidator" | "re_path" | "RegexField"),
     };
     let first = first_argument(node).filter(|first| takes && first.kind() == "string")?;
-    Some(Found { node: first, pattern: literal(first, source)?, taker, whole: name == "fullmatch" })
+    Some(Found {
+        node: first,
+        pattern: literal(first, source)?,
+        taker,
+        whole: name == "fullmatch",
+        checks: false,
+    })
 }
 
 fn in_java<'t>(node: Node<'t>, source: &'t str) -> Option<Found<'t>> {
@@ -164,7 +222,13 @@ fn in_java<'t>(node: Node<'t>, source: &'t str) -> Option<Found<'t>> {
         _ => false,
     };
     let first = first_argument(node).filter(|first| takes && first.kind() == "string_literal")?;
-    Some(Found { node: first, pattern: literal(first, source)?, taker, whole: taker == "matches" })
+    Some(Found {
+        node: first,
+        pattern: literal(first, source)?,
+        taker,
+        whole: taker == "matches",
+        checks: false,
+    })
 }
 
 fn in_go<'t>(node: Node<'t>, source: &'t str) -> Option<Found<'t>> {
@@ -173,7 +237,13 @@ fn in_go<'t>(node: Node<'t>, source: &'t str) -> Option<Found<'t>> {
     }
     let taker = field(node, "function", source).filter(|taker| taker.starts_with("regexp."))?;
     let first = first_argument(node).filter(|first| first.kind().ends_with("string_literal"))?;
-    Some(Found { node: first, pattern: literal(first, source)?, taker, whole: false })
+    Some(Found {
+        node: first,
+        pattern: literal(first, source)?,
+        taker,
+        whole: false,
+        checks: false,
+    })
 }
 
 fn first_argument(call: Node<'_>) -> Option<Node<'_>> {

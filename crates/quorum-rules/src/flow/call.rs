@@ -10,7 +10,7 @@ use super::follow::mapped;
 use super::ir::{Call, Const, Expr, ExprKind, Span};
 use super::machine::{Machine, origin};
 use super::names::{
-    cleaned_by_pattern, cleans_by_name, converts, gives_no_text, looks_up, passes_by_name,
+    cleaned_by_pattern, cleans_by_name, converts, gives_no_text, looks_up, maps, passes_by_name,
     returns_element, returns_itself, wraps_function,
 };
 use super::sink::text_of;
@@ -346,6 +346,15 @@ impl<'a> Machine<'a> {
             let taint = taint.map(|taint| taint.cleaned(harms));
             let number = harms | harm("dos") == ALL_HARMS;
             return Value { path: number.then(|| Rc::from(NUMBER)), ..Value::tainted(taint) };
+        }
+        if let Some(&harms) = maps(name)
+            .then(|| given.args.first()?.1.path.as_deref())
+            .flatten()
+            .and_then(|with| self.tables.models.cleans.first(with))
+        {
+            // `xs.map(Number)`
+            let taint = given.this.any_taint().map(|taint| taint.cleaned(harms));
+            return Value { settled: taint.is_none(), ..Value::tainted(taint) };
         }
         let spelt: Vec<&str> = given.args.iter().zip(&given.texts).map(spelt).collect();
         if let Some(harms) = cleaned_by_pattern(name, &spelt) {

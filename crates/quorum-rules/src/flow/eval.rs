@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use quorum_syntax::Lang;
+
 use super::exec::{element, truth};
 use super::guard::is_test;
 use super::ir::{Call, Const, EMBEDDED, Expr, ExprKind, Op, Span, Stmt};
@@ -414,6 +416,8 @@ impl Machine<'_> {
                 _ => Value::default(),
             },
             Op::Other => Value::default(),
+            Op::Sub | Op::Mul | Op::Div if self.lang != Lang::Python => fold(op, &first, &second)
+                .map_or_else(|| Value::at(super::value::NUMBER), Value::constant),
             _ => fold(op, &first, &second).map_or_else(Value::default, Value::constant),
         }
     }

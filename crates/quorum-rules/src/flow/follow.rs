@@ -222,7 +222,9 @@ impl Machine<'_> {
             }
             let args: Vec<Value> = match &params {
                 Some(paths) => paths.iter().map(|path| Value::at(path)).collect(),
-                None if names::iterates(name) && given.this.path.is_some() => {
+                None if names::iterates(name)
+                    && (given.this.path.is_some() || given.this.items.is_some()) =>
+                {
                     vec![element(&given.this)]
                 }
                 // `submit(f, x)`, `setTimeout(f, 10, x)`, `map(f, xs)`

@@ -193,6 +193,15 @@ impl Machine<'_> {
                     self.assume_call(call, *yes == equal);
                     return;
                 }
+                if matches!(other.kind, ExprKind::Const(Const::Int(0)))
+                    && callee_name(call).is_some_and(|name| &*name == "indexOf")
+                {
+                    // `x.indexOf("/folder/") === 0`
+                    if equal && let ExprKind::Field(receiver, _) = &call.callee.kind {
+                        self.assume_begins(call, Some(receiver));
+                    }
+                    return;
+                }
                 if let ExprKind::Const(Const::Int(_)) | ExprKind::Binary(..) = &other.kind
                     && let Some(name) = callee_name(call)
                     && matches!(&*name, "indexOf" | "search" | "find" | "IndexOf" | "Index")
@@ -275,6 +284,7 @@ impl Machine<'_> {
                 let set = receiver.map(|receiver| self.eval(receiver)).unwrap_or_default();
                 if set.any_taint().is_none() {
                     for arg in &call.args {
+                        self.clean_host_of(&arg.value);
                         self.clean_name(&arg.value, ALL_HARMS);
                     }
                 }
@@ -290,16 +300,7 @@ impl Machine<'_> {
             || lower.contains("is_relative_to");
         if begins {
             if holds {
-                let kept = harms(&["path", "redirect", "ssrf", "file"]);
-                self.clean_call(call, receiver, kept);
-                // The canonical form of a path was tested; the file that is opened is the same.
-                if let Some(receiver) = receiver {
-                    let place = is_place(receiver) && self.lang != Lang::Java;
-                    let kept = if is_place(receiver) { path_harms() } else { kept };
-                    if !place {
-                        self.clean_kin(receiver, kept);
-                    }
-                }
+                self.assume_begins(call, receiver);
             } else if first_text.as_deref().is_some_and(dangerous) {
                 self.clean_call(call, receiver, path_harms());
             }
@@ -324,6 +325,40 @@ impl Machine<'_> {
             }
             self.clean_call(call, receiver, ALL_HARMS);
         }
+    }
+
+    /// A value begins with what it should.
+    fn assume_begins(&mut self, call: &Call, receiver: Option<&Expr>) {
+        let mut kept = harms(&["redirect", "ssrf"]);
+        if self.is_resolved(receiver) {
+            kept |= path_harms();
+        }
+        self.clean_call(call, receiver, kept);
+        let Some(receiver) = receiver else { return };
+        if !is_place(receiver) {
+            self.clean_kin(receiver, kept);
+        } else if self.lang == Lang::Java {
+            // The canonical form of a path was tested; the file that is opened is the same.
+            self.clean_kin(receiver, path_harms());
+        }
+    }
+
+    /// Whether a path has no `..` left in it that would lead out of the folder it starts with.
+    /// In scripts paths are plain text, so something has to have taken them away.
+    fn is_resolved(&mut self, receiver: Option<&Expr>) -> bool {
+        if !matches!(self.lang, Lang::JavaScript | Lang::TypeScript | Lang::Tsx) {
+            return true;
+        }
+        let Some(receiver) = receiver else { return true };
+        let value = self.eval(receiver);
+        let Some(taint) = value.any_taint() else { return true };
+        let resolves = |text: &str| {
+            ["resolve", "normalize", "join", "realpath", "relative"]
+                .iter()
+                .any(|name| text.contains(name))
+        };
+        let mut steps = std::iter::successors(taint.last.as_ref(), |step| step.before.as_ref());
+        value.path.as_deref().is_some_and(resolves) || steps.any(|step| resolves(&step.note))
     }
 
     fn clean_call(&mut self, call: &Call, receiver: Option<&Expr>, harms: Harms) {

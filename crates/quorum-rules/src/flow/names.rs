@@ -427,8 +427,16 @@ pub(super) fn cleaned_by_pattern(name: &str, texts: &[&str]) -> Option<Harms> {
         let paths = if kept.contains('.') { harms(&["path", "file"]) } else { 0 };
         return kept.chars().all(plain).then_some(ALL_HARMS & !paths);
     }
+    // Without slashes there is no way to another folder.
+    let inside = pattern.strip_prefix('/').and_then(|rest| rest.rsplit_once('/'));
+    let slashes = inside.is_some_and(|(inside, _)| {
+        inside == "\\/" || (inside.starts_with('[') && inside.contains("\\/"))
+    });
     let breaks = pattern.contains("\\n") || pattern.contains("\\r");
     let mut clean = if breaks { harms(&["log", "header"]) } else { 0 };
+    if slashes {
+        clean |= harms(&["path", "file"]);
+    }
     if pattern.contains('<') {
         clean |= harms(&["html"]);
     }

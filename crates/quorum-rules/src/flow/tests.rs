@@ -255,6 +255,58 @@ fn values_go_through_channels_switches_and_second_results() {
     assert!(go("x = fmt.Sprintf(\"%s\", x)"));
 }
 
+fn script(body: &str) -> bool {
+    let code = format!(
+        "const db = require(\"mysql\").createConnection({{}});\n\
+         app.get(\"/\", (req, res) => {{\n  const param = req.query.p;\n  let bar = \"\";\n  {body}\n  \
+         db.query(\"SELECT \" + bar);\n}});\n"
+    );
+    !findings(Lang::JavaScript, &code).is_empty()
+}
+
+#[test]
+fn callbacks_leave_what_they_store_in_variables_around_them() {
+    assert!(script("req.on(\"data\", (part) => { bar += part; });"));
+    assert!(script("[param].forEach((one) => { bar = bar + one; });"));
+    assert!(!script("[param].forEach((one) => { const bar = one; use(bar); });"));
+    assert!(!script("[param].forEach((bar) => { bar = bar.trim(); });"));
+    assert!(!script("[param].forEach(({ bar }) => { bar = bar.trim(); });"));
+}
+
+#[test]
+fn comparisons_with_several_constants_acquit() {
+    assert!(!script("if (param === \"a\" || param === \"b\") { bar = param; }"));
+    assert!(!script("if (param !== \"a\" && param !== \"b\") { return; } bar = param;"));
+    assert!(script("if (param === \"a\" || req.user) { bar = param; }"));
+    assert!(script("if (param === \"a\" || req.query.q === \"b\") { bar = param; }"));
+}
+
+#[test]
+fn elements_that_are_turned_into_numbers_carry_no_text() {
+    assert!(!script("bar = param.split(\",\").map(Number).join(\",\");"));
+    assert!(!script("bar = (Math.max(1, parseInt(param)) - 1) * 10;"));
+    assert!(script("bar = param.split(\",\").map((x) => x.trim()).join(\",\");"));
+}
+
+#[test]
+fn fields_of_a_request_that_are_called_like_a_number_are_text() {
+    assert!(script("bar = req.query.size;"));
+    assert!(!script("bar = param.length;"));
+}
+
+#[test]
+fn replacements_by_a_pattern_in_a_variable_clean() {
+    assert!(!script("const rest = /[^a-z]/g; bar = param.replace(rest, \"\");"));
+    assert!(script("const rest = /[^a-z]/; bar = param.replace(rest, \"\");"));
+}
+
+#[test]
+fn constructor_parameters_with_a_modifier_are_fields() {
+    let code = "class A {\n  constructor(private readonly store: DataSource) {}\n  \
+                find(@Query(\"q\") q: string) { return this.store.query(`SELECT ${q}`); }\n}\n";
+    assert_eq!(findings(Lang::TypeScript, code).len(), 1);
+}
+
 #[test]
 fn objects_keep_what_their_methods_store() {
     let classes = "  static class Query { private final StringBuilder q = new StringBuilder(); \

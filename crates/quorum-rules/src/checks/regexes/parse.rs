@@ -318,8 +318,8 @@ impl Reader<'_> {
                 return Some(Chars::ALL);
             }
             first = false;
-            if c == '[' || self.rest.starts_with("&&") {
-                // Classes in classes: Java's unions and intersections.
+            if self.rest.starts_with("[:") || self.rest.starts_with("&&") {
+                // Named classes, and Java's intersections. Elsewhere a bracket stands for itself.
                 return None;
             }
             let (start, single) = self.class_item()?;

@@ -11,7 +11,7 @@ use super::parse::Expr;
 /// group.
 static OPEN_DOT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"(?:^|[/^(|@]|\(\?:)(?:\(?[\w|-]+\)?\\?\.)*?(?:\(?[\w|-]+\)?|\((?:\?:)?\.[+*]\??\)|\.[+*]\??|\[[^\]]+\][+*])\??\.",
+        r"(?:^|[/^(|@]|\(\?:)(?:\((?:\?:)?[\w|-]+\\\.\)\??)?(?:\(?[\w|-]+\)?\\?\.)*?(?:\(?[\w|-]+\)?|\((?:\?:)?\.[+*]\??\)|\.[+*]\??|\[[^\]]+\][+*])\??\.",
         r"(?:[\w-]+\\?\.)*(?:com|org|net|io|dev|edu|gov|co\.uk|app)(?:$|[/:?$)|#]|\\[/b])"
     ))
     .expect("a constant pattern is well formed")
@@ -24,6 +24,24 @@ pub(super) fn host_with_open_dot(pattern: &str) -> bool {
         || pattern.starts_with('^')
         || pattern.ends_with(['/', '$']);
     about_hosts && OPEN_DOT.is_match(pattern)
+}
+
+/// A host name with its dots escaped.
+static HOST: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"[\w-]+(?:\\\.[\w-]+)*\\\.(?:com|org|net|io|dev|edu|gov|app|cloud|tv|me)(?:\W|$)")
+        .expect("a constant pattern is well formed")
+});
+
+/// Whether a check for a host lets anything stand before it, or after it.
+pub(super) fn host_without_anchor(pattern: &str) -> bool {
+    let Some(host) = HOST.find(pattern) else { return false };
+    let end = host.end() - usize::from(!host.as_str().ends_with(char::is_alphanumeric));
+    let (before, after) = (&pattern[..host.start()], &pattern[end..]);
+    if pattern.starts_with('^') || before.contains("(^") || before.contains("(?:^") {
+        // `^https://good\.com` goes on with `.evil.com`.
+        return pattern.starts_with('^') && after.is_empty();
+    }
+    !pattern.ends_with('$') && !pattern.ends_with("$)")
 }
 
 /// Whether an anchor binds to the first or the last of several alternatives alone.
@@ -95,6 +113,22 @@ mod tests {
             r"^\w+.txt$",
         ] {
             assert!(!host_with_open_dot(pattern), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn hosts_that_may_stand_anywhere_are_seen() {
+        for pattern in [r"good\.com", r"https?:\/\/www\.good\.com\/x", r"^https:\/\/good\.com"] {
+            assert!(host_without_anchor(pattern), "{pattern}");
+        }
+        for pattern in [
+            r"^https:\/\/good\.com\/",
+            r"^good\.com$",
+            r"(^|\.)good\.com$",
+            r"\.good\.com$",
+            r"\.js",
+        ] {
+            assert!(!host_without_anchor(pattern), "{pattern}");
         }
     }
 

@@ -173,7 +173,10 @@ impl Lowerer<'_> {
 
     /// A function without a name of its own.
     pub(super) fn lambda(&mut self, node: Node<'_>) -> Rc<Function> {
-        let name = node.child_by_field_name("name").map_or(Rc::from(""), |name| self.name(name));
+        let name = node
+            .child_by_field_name("name")
+            .or_else(|| given_name(node).filter(|_| self.is_script()))
+            .map_or(Rc::from(""), |name| self.name(name));
         let params = self.params(node);
         let outer = self.class.take();
         let around = std::mem::take(&mut self.locals);
@@ -558,6 +561,20 @@ impl Lowerer<'_> {
             let kind = ExprKind::Assign(Box::new(Target::Tuple(targets)), Box::new(value));
             out.push(Stmt::Expr(Self::make(node, kind)));
         }
+    }
+}
+
+/// What a function is called that is assigned to something: `exports.handler = () => …`.
+fn given_name(function: Node<'_>) -> Option<Node<'_>> {
+    let parent = function.parent()?;
+    match parent.kind() {
+        "variable_declarator" => parent.child_by_field_name("name"),
+        "pair" => parent.child_by_field_name("key"),
+        "assignment_expression" => {
+            let left = parent.child_by_field_name("left")?;
+            left.child_by_field_name("property").or(Some(left))
+        }
+        _ => None,
     }
 }
 
