@@ -19,6 +19,7 @@ mod redact;
 mod run;
 mod said;
 mod scrub;
+mod seats;
 mod session;
 mod shown;
 mod tally;

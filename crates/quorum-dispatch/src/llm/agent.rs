@@ -10,6 +10,7 @@ use quorum_model::report::{CutoffReason, Pattern};
 use quorum_model::result::{SopResult, SopStatus};
 use quorum_model::unit::Unit;
 use quorum_plan::sop::Sop;
+use tokio::time::sleep_until;
 
 use super::branch::{BranchId, BranchState};
 use super::desk::Standing;
@@ -97,6 +98,17 @@ impl Worker<'_> {
         turn: ShardTurn,
         tally: &mut Tally,
     ) -> Ended {
+        let _seat = tokio::select! {
+            seat = self.desk.seats.take(self.engine) => seat,
+            () = self.desk.cancel.wanted() => {
+                tally.miss(&shard.units, CutoffReason::Interrupt, "it was interrupted");
+                return Ended(Some(BranchState::Cut));
+            }
+            () = sleep_until(self.desk.ledger.deadline()) => {
+                tally.miss(&shard.units, CutoffReason::Timeout, "the run has no time left");
+                return Ended(Some(BranchState::Timeout));
+            }
+        };
         let (shown, left) = self.fitting(branch, &shard.units);
         let cause = "its budget is used up";
         tally.miss(left, CutoffReason::Budget, cause);

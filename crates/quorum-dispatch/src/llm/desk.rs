@@ -21,6 +21,7 @@ use super::ground::Ground;
 use super::ledger::Ledger;
 use super::prompt::{Prompts, Style};
 use super::redact::Redactor;
+use super::seats::Seats;
 use super::shown::{Library, Material};
 use super::tools::Lookup;
 
@@ -231,6 +232,8 @@ pub(crate) struct Desk<'a> {
     pub(crate) prompts: &'a Prompts,
     pub(crate) ledger: &'a Ledger,
     pub(crate) branches: &'a Branches,
+    /// Who has none waits with a conversation.
+    pub(crate) seats: &'a Seats,
     pub(crate) cancel: &'a Cancel,
 }
 

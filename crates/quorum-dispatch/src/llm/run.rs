@@ -18,6 +18,7 @@ use super::injection;
 use super::ledger::Ledger;
 use super::prompt::Prompts;
 use super::said::Said;
+use super::seats::Seats;
 use super::session::{Session, Worker};
 use super::shown::{Library, Mark, ShownFile};
 use super::verify::assign;
@@ -36,6 +37,7 @@ pub struct Panel<'a> {
     prompts: Prompts,
     ledger: Ledger,
     branches: Branches,
+    seats: Seats,
     cancel: Cancel,
 }
 
@@ -50,6 +52,7 @@ impl<'a> Panel<'a> {
     pub fn new(review: LlmReview<'a>, cancel: Cancel) -> Self {
         Self {
             review,
+            seats: Seats::new(&review),
             library: Library::new(review.material, review.redactor),
             prompts: Prompts::new(review.fence),
             ledger: Ledger::new(review.plan, review.complete),
@@ -67,6 +70,7 @@ impl<'a> Panel<'a> {
             prompts: &self.prompts,
             ledger: &self.ledger,
             branches: &self.branches,
+            seats: &self.seats,
             cancel: &self.cancel,
         }
     }
