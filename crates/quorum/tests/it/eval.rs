@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, text};
 
 const SAMPLE: &str = "<<<<<<< a  # BAD\n=======\n>>>>>>> b\nx = 1  # GOOD\ny = 2  # BAD\n";
 
@@ -54,4 +54,21 @@ fn commits_are_reviewed_one_by_one() {
     assert_eq!(commits.len(), 3);
     assert_eq!(commits[1]["counts"]["critical"], 1, "{noise:#}");
     assert_eq!(noise["with_high"], 1);
+}
+
+#[test]
+fn a_commit_that_cannot_be_read_costs_no_other() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.py", "a = 1\n");
+    sandbox.commit("add a file");
+    sandbox.write("b.py", "b = 2\n");
+    sandbox.commit("add another");
+    let blob = sandbox.git(&["rev-parse", "HEAD~1:a.py"]);
+    let (folder, name) = blob.trim().split_at(2);
+    let object = sandbox.root().join(".git/objects").join(folder).join(name);
+    std::fs::remove_file(object).expect("a loose object");
+    let output = sandbox.quorum(&["eval", "--commits", ".", "2", "--format", "json"]);
+    let noise: Value = serde_json::from_slice(&output.stdout).expect("figures");
+    assert_eq!(noise["commits"].as_array().map(Vec::len), Some(1), "{noise:#}");
+    assert!(text(&output.stderr).contains("cannot be reviewed"), "{}", text(&output.stderr));
 }

@@ -50,13 +50,23 @@ pub(super) fn run(
     let listed = String::from_utf8_lossy(&listed).into_owned();
     let bar = progress::files(listed.lines().count(), cli.quiet);
     bar.set_message("Reviewing commits");
-    let mut commits = Vec::new();
+    let (mut commits, mut failed) = (Vec::new(), Vec::new());
     for line in listed.lines() {
         let (commit, subject) = line.split_once(' ').unwrap_or((line, ""));
-        commits.push(review(&folder, commit, subject, &arguments.agents)?);
+        match review(&folder, commit, subject, &arguments.agents) {
+            Ok(noise) => commits.push(noise),
+            Err(error) => failed.push((commit, error)),
+        }
         bar.inc(1);
     }
     bar.finish_and_clear();
+    // A clone that lacks an object has other commits.
+    for (commit, error) in &failed {
+        output::notice(&format!("{commit} cannot be reviewed: {}", error.message()));
+    }
+    if let (true, Some((_, error))) = (commits.is_empty(), failed.pop()) {
+        return Err(error);
+    }
     let mut totals: Vec<u64> = commits.iter().map(|commit| total(commit.counts)).collect();
     totals.sort_unstable();
     let noise = Noise {
