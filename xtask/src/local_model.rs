@@ -47,8 +47,10 @@ pub(crate) fn test(required: bool) -> Result<()> {
         bail!("the model server ended early: {} says why", folder.join("server.log").display());
     }
     let mut testing = command("cargo");
+    // Of the whole workspace, as the tests before it: of one package, dependencies would have other
+    // features and be compiled once more.
     testing
-        .args(["test", "--locked", "-p", "quorum", "--test", "it", "--", "--ignored", "--exact"])
+        .args(["test", "--locked", "--workspace", "--test", "it", "--", "--ignored", "--exact"])
         .arg("models::a_real_model_server_gives_a_verdict_or_an_honest_incomplete")
         .env("QUORUM_TEST_MODEL_SERVER", format!("http://127.0.0.1:{port}/v1"));
     run(&mut testing)

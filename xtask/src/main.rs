@@ -101,7 +101,7 @@ fn main() -> Result<()> {
         Some("dist") => dist::dist(rest.first()),
         Some("readers") => readers::readers(rest.iter().any(|argument| argument == "--required")),
         Some("browser") => readers::browser(rest.iter().any(|argument| argument == "--required")),
-        Some("toolchains") => toolchains::test(true),
+        Some("toolchains") => toolchains::test(),
         Some("clients") => clients::check(rest.iter().any(|argument| argument == "--required")),
         Some("plugin") => cargo(
             ["run", "--quiet", "--locked", "-p", "quorum", "--", "plugin"],

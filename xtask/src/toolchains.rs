@@ -6,14 +6,14 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
-use crate::readers::{python_with, ready, text};
+use crate::readers::{python_with, text};
 use crate::{cargo_program, command, output, root, run};
 
 const REQUIREMENTS: &str = "crates/quorum/tests/toolchains/requirements.txt";
 
 /// Runs the tests that need these toolchains.
-pub(crate) fn test(required: bool) -> Result<()> {
-    let Some(path) = ready(set_up(), required)? else { return Ok(()) };
+pub(crate) fn test() -> Result<()> {
+    let path = set_up()?;
     let mut test = command(&cargo_program());
     test.args(["test", "--quiet", "--locked", "-p", "quorum", "--test", "it", "toolchains::"]);
     run(test.args(["--", "--ignored"]).env("PATH", path))

@@ -20,28 +20,34 @@ pub struct Repository {
 impl Repository {
     /// The repository that `cwd` is in.
     pub fn discover(cwd: &Path) -> Result<Self, ScopeError> {
-        let here = Git::new(cwd);
-        let arguments = ["rev-parse", "--is-bare-repository", "--is-inside-work-tree"];
-        let answer = here.line(arguments).map_err(|error| explain(error, cwd))?;
-        let mut answer = answer.lines();
-        let bare = answer.next() == Some("true");
-        let inside_work_tree = answer.next() == Some("true");
-        if !inside_work_tree {
-            if !bare {
-                // Inside `.git` itself, where nothing can be reviewed.
-                return Err(ScopeError::NoRepository(cwd.to_owned()));
-            }
-            let git = Git::new(cwd).without_local_programs();
-            return Ok(Self { git, work_tree: None, prefix: String::new(), cwd: cwd.to_owned() });
-        }
-        let arguments = ["rev-parse", "--show-toplevel", "--absolute-git-dir", "--show-prefix"];
-        let answer = here.output(arguments)?;
+        let arguments = [
+            "rev-parse",
+            "--is-inside-work-tree",
+            "--show-toplevel",
+            "--absolute-git-dir",
+            "--show-prefix",
+        ];
+        let Ok(answer) = Git::new(cwd).output(arguments) else { return Self::bare(cwd) };
         let mut lines = answer.lines();
+        if lines.next() != Some(&b"true"[..]) {
+            return Self::bare(cwd);
+        }
         let root = to_path(lines.next().unwrap_or_default());
         let git_dir = to_path(lines.next().unwrap_or_default());
         let prefix = lines.next().unwrap_or_default().to_str_lossy().into_owned();
         let git = Git::new(&root).without_local_programs().with_index_of_hook(&git_dir);
         Ok(Self { git, work_tree: Some(root), prefix, cwd: cwd.to_owned() })
+    }
+
+    /// The repository that `cwd` is in, where it is in no work tree.
+    fn bare(cwd: &Path) -> Result<Self, ScopeError> {
+        let answer = Git::new(cwd).line(["rev-parse", "--is-bare-repository"]);
+        if answer.map_err(|error| explain(error, cwd))? != "true" {
+            // Inside `.git` itself, where nothing can be reviewed.
+            return Err(ScopeError::NoRepository(cwd.to_owned()));
+        }
+        let git = Git::new(cwd).without_local_programs();
+        Ok(Self { git, work_tree: None, prefix: String::new(), cwd: cwd.to_owned() })
     }
 
     /// Git, run at the root of the work tree, or in the bare repository.
