@@ -122,10 +122,14 @@ impl Briefing for NoBriefing {
     }
 }
 
-/// Where everything is recorded. What it takes is on disk when it returns.
+/// Where everything is recorded. What it takes is on disk when it returns; what it does not define,
+/// it neither takes nor remembers.
+#[expect(unused_variables, reason = "the names say what an implementation is given")]
 pub trait Journal: Sync {
     /// An agent begins with a shard.
-    fn started(&self, agent: &str, shard: usize) -> Result<(), String>;
+    fn started(&self, agent: &str, shard: usize) -> Result<(), String> {
+        Ok(())
+    }
 
     /// A call was answered.
     fn settled(
@@ -134,36 +138,26 @@ pub trait Journal: Sync {
         key: &str,
         usage: Usage,
         recording: &Recording,
-    ) -> Result<(), String>;
+    ) -> Result<(), String> {
+        Ok(())
+    }
 
     /// An agent found something.
-    fn found(&self, agent: &str, finding: &AgentFinding) -> Result<(), String>;
+    fn found(&self, agent: &str, finding: &AgentFinding) -> Result<(), String> {
+        Ok(())
+    }
 
     /// The answer to a call that was made before; it is not made again.
-    fn recall(&self, agent: &str, key: &str) -> Option<Recording>;
+    fn recall(&self, agent: &str, key: &str) -> Option<Recording> {
+        None
+    }
 }
 
 /// Records nothing, and remembers nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoJournal;
 
-impl Journal for NoJournal {
-    fn started(&self, _agent: &str, _shard: usize) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn settled(&self, _: &str, _: &str, _: Usage, _: &Recording) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn found(&self, _agent: &str, _finding: &AgentFinding) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn recall(&self, _agent: &str, _key: &str) -> Option<Recording> {
-        None
-    }
-}
+impl Journal for NoJournal {}
 
 /// How an agent is doing.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -54,18 +54,6 @@ impl Journal for OnDisk<'_> {
 pub(super) struct Recalled<'a>(pub(super) &'a RunState);
 
 impl Journal for Recalled<'_> {
-    fn started(&self, _agent: &str, _shard: usize) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn settled(&self, _: &str, _: &str, _: Usage, _: &Recording) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn found(&self, _agent: &str, _finding: &AgentFinding) -> Result<(), String> {
-        Ok(())
-    }
-
     fn recall(&self, agent: &str, key: &str) -> Option<Recording> {
         recall(self.0, agent, key)
     }
