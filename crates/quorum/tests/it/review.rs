@@ -217,3 +217,15 @@ fn events_in_a_file_leave_standard_output_to_the_report() {
     let events = std::fs::read_to_string(sandbox.root().join("events.jsonl")).expect("a file");
     assert!(events.lines().last().is_some_and(|line| line.contains("\"decided\"")), "{events}");
 }
+
+#[test]
+fn a_function_is_quoted_with_its_name() {
+    let sandbox = Sandbox::new();
+    let wide = "export const wide = (a, b, c, d, e, f, g, h) => {\n  return [a, b, c, d, e, f, g, h];\n};\n";
+    sandbox.write("src/wide.ts", wide);
+    let output = sandbox.quorum(&["review", "--format", "json", "--agents", "code-quality"]);
+    let result: Value = serde_json::from_slice(&output.stdout).expect("a result");
+    let finding = result["findings"].as_array().expect("findings").first().expect("one");
+    assert_eq!(finding["rule"], "quality.function-size", "{result:#}");
+    assert_eq!(finding["evidence"], "export const wide = (a, b, c, d, e, f, g, h) =>");
+}

@@ -176,9 +176,12 @@ fn found(
         other => format!("{value} {other}"),
     };
     let issue = format!("`{name}` has {unit}{was}. From {limit} on that is {word}.");
-    let signature_end = function.body.start_byte();
-    let signature = file.text().get(function.node.start_byte()..signature_end).unwrap_or_default();
-    let evidence = signature.lines().next().unwrap_or_default().trim_end();
+    let start = function.node.start_byte();
+    let preceding = file.text().get(..start).unwrap_or_default();
+    // With what stands before it: of `export const f = (` the function itself is `(`.
+    let start = preceding.rfind('\n').map_or(0, |feed| feed + 1);
+    let signature = file.text().get(start..function.body.start_byte()).unwrap_or_default();
+    let evidence = signature.lines().next().unwrap_or_default().trim();
     let first = line(function.node);
     let mut found = RULE.on(file.path(), (first, first), evidence, issue, measure.advice);
     if grade == Grade::TooMuch {
