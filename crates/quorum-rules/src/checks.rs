@@ -24,6 +24,7 @@ pub(crate) use facts::FileFacts;
 pub(crate) use regexes::is_polynomial;
 
 use crate::finding::RuleFinding;
+use crate::looks::Look;
 use crate::source::{LineSet, ParsedFile, Sources};
 
 /// Looks at one file and adds what it finds.
@@ -40,6 +41,14 @@ pub(crate) const ALL: &[Check] = &[
     infra::check,
     regexes::check,
     pollution::check,
+];
+
+/// The files that are the business of checks which no rule file gives languages to.
+pub(crate) const LOOKS: &[Look] = &[
+    Look { agent: infra::AGENT, takes: infra::takes },
+    Look { agent: dependencies::AGENT, takes: dependencies::takes },
+    Look { agent: docs::AGENT, takes: docs::takes },
+    Look { agent: api::AGENT, takes: api::takes },
 ];
 
 /// Looks at one file with the repository around it.

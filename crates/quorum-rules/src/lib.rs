@@ -11,6 +11,7 @@ pub mod secrets {
 }
 pub mod finding;
 mod flow;
+mod looks;
 mod pattern;
 pub mod review;
 pub mod rule;
@@ -18,6 +19,7 @@ pub mod source;
 mod suppress;
 
 pub use finding::RuleFinding;
+pub use looks::has_rules_for;
 pub use review::{Note, Review, review, review_with};
 pub use rule::{Rule, RuleError, RuleSet};
 pub use source::{LineSet, ParsedFile, Side, SourceFile, Sources};

@@ -16,6 +16,8 @@ use quorum_model::severity::Severity;
 use quorum_syntax::Lang;
 use serde::{Deserialize, Deserializer, Serialize};
 
+#[cfg(test)]
+pub(crate) use cases::case_files;
 pub use cases::{CaseFailure, CaseReport, run_cases};
 pub use error::RuleError;
 pub(crate) use scan::{report, scan};
@@ -75,6 +77,11 @@ pub struct Rule {
     /// What it must find and must leave alone.
     #[serde(default, rename = "test")]
     pub tests: Vec<Case>,
+}
+
+/// Whether a list of languages names this one; TSX is TypeScript.
+pub(crate) fn applies(listed: &[Lang], lang: Lang) -> bool {
+    listed.contains(&lang) || (lang == Lang::Tsx && listed.contains(&Lang::TypeScript))
 }
 
 fn usual_confidence() -> f64 {

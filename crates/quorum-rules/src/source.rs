@@ -95,6 +95,12 @@ impl LineSet {
     }
 }
 
+/// The language of a file, where there is a grammar for it.
+pub(crate) fn lang_of(entry: &FileEntry) -> Option<Lang> {
+    let named = entry.language.as_deref().and_then(Lang::from_name);
+    named.or_else(|| Lang::from_path(&entry.path))
+}
+
 /// A file of the change that is parsed, once, for all rules of all agents.
 #[derive(Debug)]
 pub struct ParsedFile {
@@ -113,8 +119,7 @@ pub struct ParsedFile {
 impl ParsedFile {
     /// Parses both versions of a file, within the limits of [`quorum_syntax::Limits`].
     pub fn new(source: SourceFile) -> Self {
-        let named = source.entry.language.as_deref().and_then(Lang::from_name);
-        let lang = named.or_else(|| Lang::from_path(&source.entry.path));
+        let lang = lang_of(&source.entry);
         let (mut tree, mut base_tree, mut failure) = (None, None, None);
         if let Some(lang) = lang {
             if let Some(head) = &source.head {

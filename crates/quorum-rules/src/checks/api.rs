@@ -12,17 +12,27 @@ mod rust;
 mod script;
 pub(crate) mod surface;
 
-use quorum_model::scope::Flag;
+use quorum_model::scope::{FileEntry, Flag};
 use quorum_syntax::{Lang, Node};
 
 pub(crate) use report::conclude;
 
-use crate::source::ParsedFile;
+use crate::source::{ParsedFile, lang_of};
 use item::{Break, Item};
 use surface::Surface;
 
 /// The agent that reports what this module finds.
-const AGENT: &str = "user-persona-reviewer";
+pub(super) const AGENT: &str = "user-persona-reviewer";
+
+/// Whether the file describes an interface in a form of its own.
+pub(super) fn takes(entry: &FileEntry, text: Option<&str>) -> bool {
+    let path = &*entry.path;
+    let described =
+        || text.is_some_and(|text| text.contains("openapi") || text.contains("swagger"));
+    path.ends_with(".proto")
+        || path.ends_with("Cargo.toml")
+        || (matches!(lang_of(entry), Some(Lang::Yaml | Lang::Json)) && described())
+}
 
 /// What a file gives to users, before and after the change.
 #[derive(Clone, Debug, Default)]

@@ -18,7 +18,12 @@ use crate::finding::RuleFinding;
 use crate::review::Note;
 use crate::source::{ParsedFile, Sources};
 
-const AGENT: &str = "vulnerability-reviewer";
+pub(super) const AGENT: &str = "vulnerability-reviewer";
+
+/// Whether the file names packages.
+pub(super) fn takes(entry: &quorum_model::scope::FileEntry, _: Option<&str>) -> bool {
+    Format::of(&entry.path).is_some()
+}
 
 /// A manifest or lock file with what the change does to it.
 struct Change<'a> {

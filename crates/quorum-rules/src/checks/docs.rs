@@ -10,7 +10,7 @@ mod parameters;
 
 use std::collections::HashSet;
 
-use quorum_model::scope::{FileKind, Flag};
+use quorum_model::scope::{FileEntry, FileKind, Flag};
 
 use super::facts::FileFacts;
 use crate::finding::RuleFinding;
@@ -18,7 +18,15 @@ use crate::source::{ParsedFile, Sources};
 use links::Link;
 
 /// The agent that reports what this module finds.
-const AGENT: &str = "documentation-reviewer";
+pub(super) const AGENT: &str = "documentation-reviewer";
+
+/// Whether the file is text for people.
+pub(super) fn takes(entry: &FileEntry, _: Option<&str>) -> bool {
+    is_markdown(&entry.path)
+        || entry.kind == FileKind::Prose
+        || entry.has(Flag::Docs)
+        || entry.has(Flag::Changelog)
+}
 
 /// Looks at one file.
 pub(crate) fn check(file: &ParsedFile, findings: &mut Vec<RuleFinding>) {

@@ -7,32 +7,50 @@ mod outline;
 mod terraform;
 mod workflow;
 
+use quorum_model::scope::FileEntry;
 use quorum_model::severity::Severity;
 
 use super::rule::CodeRule;
 use crate::finding::RuleFinding;
 use crate::source::ParsedFile;
 
+/// The agent that reports what this module finds.
+pub(super) const AGENT: &str = "security-reviewer";
+
+type Infra = fn(&ParsedFile, &mut Vec<RuleFinding>);
+
 /// Looks at one file, by what its name and content say that it is.
 pub(crate) fn check(file: &ParsedFile, findings: &mut Vec<RuleFinding>) {
     if super::is_foreign(file) {
         return;
     }
-    let path = file.path();
+    if let Some(check) = check_for(file.path(), Some(file.text())) {
+        check(file, findings);
+    }
+}
+
+/// Whether the file says how software is built or run.
+pub(super) fn takes(entry: &FileEntry, text: Option<&str>) -> bool {
+    check_for(&entry.path, text).is_some()
+}
+
+fn check_for(path: &str, text: Option<&str>) -> Option<Infra> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let yaml = name.ends_with(".yml") || name.ends_with(".yaml");
     if yaml
         && (path.contains(".github/workflows/") || name == "action.yml" || name == "action.yaml")
     {
-        workflow::check(file, findings);
+        Some(workflow::check)
     } else if yaml && is_compose(name) {
-        compose::check(file, findings);
-    } else if yaml && is_manifest(file.text()) {
-        kubernetes::check(file, findings);
+        Some(compose::check)
+    } else if yaml && text.is_some_and(is_manifest) {
+        Some(kubernetes::check)
     } else if is_dockerfile(name) {
-        dockerfile::check(file, findings);
+        Some(dockerfile::check)
     } else if name.ends_with(".tf") {
-        terraform::check(file, findings);
+        Some(terraform::check)
+    } else {
+        None
     }
 }
 
@@ -67,7 +85,7 @@ impl Report<'_> {
     fn on(self, file: &ParsedFile, line: u64) -> RuleFinding {
         let rule = CodeRule {
             id: self.id,
-            agent: "security-reviewer",
+            agent: AGENT,
             category: self.category,
             severity: self.severity,
             confidence: self.confidence,

@@ -154,7 +154,7 @@ fn known_mark(name: &str) -> Result<Marks, KeyError> {
 
 fn speaks_of(rule: &Rule, call: &CallShape, lang: Lang) -> bool {
     let listed = if call.languages.is_empty() { &rule.languages } else { &call.languages };
-    listed.contains(&lang) || (matches!(lang, Lang::Tsx) && listed.contains(&Lang::TypeScript))
+    crate::rule::applies(listed, lang)
 }
 
 impl Tables {

@@ -219,6 +219,23 @@ fn source(path: &str, lang: Option<Lang>, code: &str) -> SourceFile {
     }
 }
 
+/// The file of every case in which an embedded rule finds something, with its rule.
+#[cfg(test)]
+pub(crate) fn case_files() -> Vec<(Arc<Rule>, SourceFile)> {
+    let mut files = Vec::new();
+    for rule in RuleSet::embedded().rules() {
+        for case in &rule.tests {
+            let Some(code) = case.find.as_deref() else { continue };
+            for lang in languages(rule, case) {
+                let usual = || format!("src/sample.{}", lang.map_or("txt", ending));
+                let path = case.path.clone().unwrap_or_else(usual);
+                files.push((Arc::clone(rule), source(&path, lang, code)));
+            }
+        }
+    }
+    files
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

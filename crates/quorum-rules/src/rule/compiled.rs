@@ -65,7 +65,7 @@ impl RuleShape {
 
 fn speaks_of(rule: &Rule, found: &Match, lang: Lang) -> bool {
     let listed = if found.languages.is_empty() { &rule.languages } else { &found.languages };
-    listed.contains(&lang) || (lang == Lang::Tsx && listed.contains(&Lang::TypeScript))
+    super::applies(listed, lang)
 }
 
 impl Compiled {
