@@ -107,7 +107,13 @@ impl<'a> Covers<'a> {
             (CoverageState::Partial, Some((first, last))) => {
                 part.lines.iter().any(|&(start, end)| start <= last && first <= end)
             }
-            (CoverageState::Skipped | CoverageState::OutOfDomain, _) => false,
+            (
+                CoverageState::Read
+                | CoverageState::Skipped
+                | CoverageState::Unreadable
+                | CoverageState::OutOfDomain,
+                _,
+            ) => false,
         }
     }
 
@@ -144,6 +150,7 @@ impl<'a> Covers<'a> {
             let mut row = FileCoverage {
                 path: path.to_owned(),
                 agents: BTreeMap::new(),
+                engines: BTreeMap::new(),
                 lines: BTreeMap::new(),
             };
             for (index, seat) in seats.iter().enumerate() {
@@ -229,7 +236,7 @@ impl Part {
                 lines_where(units, seen, false),
             ),
             CoverageState::Skipped => (Vec::new(), lines_where(units, seen, false)),
-            CoverageState::Reviewed | CoverageState::OutOfDomain => (Vec::new(), Vec::new()),
+            _ => (Vec::new(), Vec::new()),
         };
         Self { state, lines, unseen }
     }

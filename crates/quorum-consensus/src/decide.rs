@@ -9,7 +9,7 @@ use quorum_model::finding::Finding;
 use quorum_model::gate::GateResult;
 use quorum_model::outcome::{AgentOutcome, OutcomeStatus};
 use quorum_model::plan::{Plan, Protocol};
-use quorum_model::result::{AgentExecution, Execution, ReviewResult};
+use quorum_model::result::{AgentExecution, Execution, ReviewResult, SkippedCounts};
 use quorum_model::severity::{Counts, Severity};
 
 use crate::cluster::Remark;
@@ -224,7 +224,14 @@ fn execution(
         skipped_files: rest.into_iter().map(str::to_owned).collect(),
         veto_reasons: opinion.vetoes,
         counts: Counts::of(own.map(|member| member.severity)),
+        skipped: skipped(outcome),
+        not_compared: outcome.and_then(|outcome| outcome.not_compared.clone()),
     }
+}
+
+fn skipped(outcome: Option<&AgentOutcome>) -> SkippedCounts {
+    let skipped = outcome.and_then(|outcome| outcome.skipped).unwrap_or_default();
+    SkippedCounts { medium: skipped.medium_count, low: skipped.low_count }
 }
 
 fn notes(

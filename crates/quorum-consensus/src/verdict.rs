@@ -162,10 +162,12 @@ impl Facts<'_, '_> {
                     file.path,
                     describe(self.covers.unseen_by(index, &file.path))
                 )),
-                CoverageState::Skipped => Some(format!(
-                    "{} is security-sensitive and was not reviewed by {SECURITY} ({why})",
-                    file.path
-                )),
+                CoverageState::Read | CoverageState::Skipped | CoverageState::Unreadable => {
+                    Some(format!(
+                        "{} is security-sensitive and was not reviewed by {SECURITY} ({why})",
+                        file.path
+                    ))
+                }
                 CoverageState::OutOfDomain => Some(format!(
                     "{} is security-sensitive and not in the domain of {SECURITY}",
                     file.path

@@ -138,11 +138,7 @@ fn outcome(
         units.partition(|unit| known && !unread.contains(unit.path.as_ref()));
     let mut covered: Vec<Covered> = seen
         .into_iter()
-        .map(|unit| Covered {
-            path: unit.path.to_string(),
-            start_line: unit.start_line,
-            end_line: unit.end_line,
-        })
+        .map(|unit| Covered::reviewed(&*unit.path, unit.start_line, unit.end_line))
         .collect();
     covered.sort();
     let (status, error) = if !known {
@@ -168,6 +164,9 @@ fn outcome(
         // Rules cost no tokens: the budget is there and none of it is used.
         usage: Usage { budget: agent.budget, ..Usage::default() },
         covered,
+        bounded: Vec::new(),
+        unreadable: Vec::new(),
+        not_compared: None,
         findings: found.findings,
         skipped: None,
         rejected: BTreeMap::new(),

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Mode;
+use crate::coverage::CoverageEngine;
 use crate::finding::AgentFinding;
 use crate::report::{CutoffReason, Pattern, SkippedFindings};
 use crate::result::SopResult;
@@ -35,6 +36,15 @@ pub struct AgentOutcome {
     pub usage: Usage,
     /// What it was shown.
     pub covered: Vec<Covered>,
+    /// Lines of what it was shown that met a bound of its engine: nobody looked at all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bounded: Vec<Bounded>,
+    /// Files of which its engine could read nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<Unreadable>,
+    /// Why dependencies were not compared with known vulnerabilities, where they were not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_compared: Option<String>,
     /// What it found.
     pub findings: Vec<AgentFinding>,
     /// Findings that it saw and left out for lack of budget.
@@ -93,6 +103,75 @@ pub struct Covered {
     pub start_line: u64,
     /// Last line.
     pub end_line: u64,
+    /// How closely it was looked at.
+    #[serde(default, skip_serializing_if = "Depth::is_reviewed")]
+    pub depth: Depth,
+    /// What looked at it, where that is not the agent's own engine: rules beside a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<CoverageEngine>,
+}
+
+impl Covered {
+    /// Lines that were reviewed by the agent's own engine.
+    pub fn reviewed(path: impl Into<String>, start_line: u64, end_line: u64) -> Self {
+        Self { path: path.into(), start_line, end_line, depth: Depth::Reviewed, by: None }
+    }
+
+    /// Lines that were searched for secrets, hidden characters and injections alone.
+    pub fn read(path: impl Into<String>, start_line: u64, end_line: u64) -> Self {
+        Self { depth: Depth::Read, ..Self::reviewed(path, start_line, end_line) }
+    }
+}
+
+/// How closely a part of a file was looked at.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Depth {
+    /// Rules for this kind of file ran, or a model was shown it.
+    #[default]
+    Reviewed,
+    /// It was searched for secrets, hidden characters and injections alone.
+    Read,
+}
+
+impl Depth {
+    /// Whether it was reviewed, which needs no mention.
+    pub fn is_reviewed(&self) -> bool {
+        *self == Self::Reviewed
+    }
+}
+
+/// Lines that met a bound of the engine, such as the most steps that values are followed for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct Bounded {
+    /// The file.
+    pub path: String,
+    /// First and last lines.
+    pub lines: Vec<(u64, u64)>,
+    /// The bound, for people.
+    pub reason: String,
+}
+
+/// A file that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct Unreadable {
+    /// The file.
+    pub path: String,
+    /// Why, for people.
+    pub reason: String,
 }
 
 /// All that an agent is told about a finding when findings are exchanged or voted on: no

@@ -116,6 +116,23 @@ pub struct AgentExecution {
     pub veto_reasons: Vec<String>,
     /// Its findings by severity.
     pub counts: Counts,
+    /// Findings that it saw and left out, because its budget was short.
+    #[serde(default)]
+    pub skipped: SkippedCounts,
+    /// Why dependencies were not compared with known vulnerabilities, where they were not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_compared: Option<String>,
+}
+
+/// Findings that an agent saw and left out, because its budget was short.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SkippedCounts {
+    /// MEDIUM findings.
+    #[serde(default)]
+    pub medium: u64,
+    /// LOW findings.
+    #[serde(default)]
+    pub low: u64,
 }
 
 impl AgentExecution {

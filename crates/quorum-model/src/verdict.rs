@@ -31,13 +31,15 @@ pub enum Verdict {
     Blocked,
     /// Too little was reviewed to say anything.
     Incomplete,
+    /// Nothing is in scope.
+    NothingToReview,
 }
 
 impl Verdict {
     /// The exit code of the command line.
     pub fn exit_code(self) -> u8 {
         match self {
-            Self::Approved | Self::Advisory => 0,
+            Self::Approved | Self::Advisory | Self::NothingToReview => 0,
             Self::ChangesRequested | Self::Blocked => 1,
             Self::Incomplete => 2,
         }
@@ -111,6 +113,7 @@ mod tests {
             (Verdict::ChangesRequested, 1),
             (Verdict::Blocked, 1),
             (Verdict::Incomplete, 2),
+            (Verdict::NothingToReview, 0),
         ];
         for (verdict, exit) in exits {
             assert_eq!(verdict.exit_code(), exit, "{verdict:?}");

@@ -119,6 +119,7 @@ fn in_words(verdict: Verdict) -> &'static str {
         Verdict::ChangesRequested => "Changes requested",
         Verdict::Blocked => "Blocked",
         Verdict::Incomplete => "Incomplete",
+        Verdict::NothingToReview => "Nothing to review",
     }
 }
 

@@ -49,7 +49,7 @@ fn verdict(report: &Report<'_>) -> Element {
     let reasons = reasons.join("\n");
     let name = text::verdict(result.verdict);
     let case = match result.verdict {
-        Verdict::Approved | Verdict::Advisory => {
+        Verdict::Approved | Verdict::Advisory | Verdict::NothingToReview => {
             case.child(Element::new("system-out").text(&format!("{name}\n{reasons}")))
         }
         Verdict::ChangesRequested | Verdict::Blocked => {
@@ -117,6 +117,11 @@ fn clean(file: &FileCoverage) -> Element {
         case
     } else if seen(CoverageState::Partial) {
         case.child(Element::new("skipped").attribute("message", "looked at in part"))
+    } else if seen(CoverageState::Read) {
+        let message = "searched for secrets and hidden text alone";
+        case.child(Element::new("skipped").attribute("message", message))
+    } else if seen(CoverageState::Unreadable) {
+        case.child(Element::new("skipped").attribute("message", "nobody can read it"))
     } else {
         case.child(Element::new("skipped").attribute("message", "no reviewer looked at it"))
     }

@@ -52,6 +52,7 @@ fn title(report: &Report<'_>) -> String {
         Verdict::ChangesRequested => ("❌", "changes requested"),
         Verdict::Blocked => ("⛔", "blocked"),
         Verdict::Incomplete => ("⚠️", "incomplete"),
+        Verdict::NothingToReview => ("ℹ️", "nothing to review"),
     };
     format!("## {icon} Quorum: {words}\n\n")
 }

@@ -139,6 +139,7 @@ pub(crate) fn verdict(verdict: Verdict) -> &'static str {
         Verdict::ChangesRequested => "CHANGES_REQUESTED",
         Verdict::Blocked => "BLOCKED",
         Verdict::Incomplete => "INCOMPLETE",
+        Verdict::NothingToReview => "NOTHING_TO_REVIEW",
     }
 }
 

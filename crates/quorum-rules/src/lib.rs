@@ -20,7 +20,7 @@ mod suppress;
 
 pub use finding::RuleFinding;
 pub use looks::has_rules_for;
-pub use review::{Note, Review, review, review_with};
+pub use review::{Limit, Limited, Note, Review, review, review_with};
 pub use rule::{Rule, RuleError, RuleSet};
 pub use source::{LineSet, ParsedFile, Side, SourceFile, Sources};
 

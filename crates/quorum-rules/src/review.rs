@@ -22,6 +22,30 @@ pub struct Review {
     pub hints: Vec<RuleFinding>,
     /// Files that could not be read as what they are, with the cause.
     pub notes: Vec<Note>,
+    /// Lines that were looked at less closely than the others of their files.
+    pub limited: Vec<Limited>,
+}
+
+/// Lines of a file that were looked at less closely than the others.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Limited {
+    /// The file.
+    pub file: String,
+    /// First and last lines, in the head version.
+    pub lines: Vec<(u64, u64)>,
+    /// How closely.
+    pub limit: Limit,
+    /// What happened, for people.
+    pub cause: String,
+}
+
+/// What kept rules from looking at lines closely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Limit {
+    /// No parser could read them: they were searched as text, for secrets and hidden characters.
+    Unparsed,
+    /// They met a bound on work: what rules would say about all of them is not known.
+    Bound,
 }
 
 /// Something about a file that a reader of the report should know.

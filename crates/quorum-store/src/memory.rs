@@ -228,7 +228,7 @@ fn of_review(scope: &str, result: &ReviewResult) -> Lesson {
         _ = writeln!(content, "- {severity} {file}:{line} {issue}");
     }
     let outcome = match result.verdict {
-        Verdict::Approved | Verdict::Advisory => Outcome::Success,
+        Verdict::Approved | Verdict::Advisory | Verdict::NothingToReview => Outcome::Success,
         Verdict::ChangesRequested | Verdict::Blocked | Verdict::Incomplete => Outcome::Failure,
     };
     Lesson {
@@ -246,6 +246,7 @@ fn verdict_tag(verdict: Verdict) -> &'static str {
         Verdict::ChangesRequested => "changes-requested",
         Verdict::Blocked => "blocked",
         Verdict::Incomplete => "incomplete",
+        Verdict::NothingToReview => "nothing-to-review",
     }
 }
 

@@ -189,11 +189,8 @@ fn planned(name: &str, veto: bool, files: &[String]) -> PlannedAgent {
 }
 
 fn outcome(name: &str, files: &[String]) -> AgentOutcome {
-    let covered = files.iter().flat_map(|path| units(path)).map(|unit| Covered {
-        path: unit.path.to_string(),
-        start_line: unit.start_line,
-        end_line: unit.end_line,
-    });
+    let units = files.iter().flat_map(|path| units(path));
+    let covered = units.map(|unit| Covered::reviewed(&*unit.path, unit.start_line, unit.end_line));
     AgentOutcome {
         run: RUN.to_owned(),
         agent: name.to_owned(),
@@ -205,6 +202,9 @@ fn outcome(name: &str, files: &[String]) -> AgentOutcome {
         mode: Mode::FullAnalysis,
         usage: Usage { budget: 8192, budget_used: 4000, tokens: 5000, usd: 0.01, calls: 2 },
         covered: covered.collect(),
+        bounded: Vec::new(),
+        unreadable: Vec::new(),
+        not_compared: None,
         findings: Vec::new(),
         skipped: None,
         rejected: BTreeMap::new(),

@@ -195,7 +195,7 @@ fn the_laws_hold_under_the_other_protocols() {
 /// Worse or the same: how far a verdict is from letting a change pass.
 fn strictness(verdict: Verdict) -> u8 {
     match verdict {
-        Verdict::Approved | Verdict::Advisory => 0,
+        Verdict::Approved | Verdict::Advisory | Verdict::NothingToReview => 0,
         Verdict::ChangesRequested => 1,
         Verdict::Incomplete => 2,
         Verdict::Blocked => 3,

@@ -106,11 +106,8 @@ impl Tally {
     }
 
     pub(crate) fn cover(&mut self, units: &[Unit]) {
-        self.covered.extend(units.iter().map(|unit| Covered {
-            path: unit.path.to_string(),
-            start_line: unit.start_line,
-            end_line: unit.end_line,
-        }));
+        let covered = |unit: &Unit| Covered::reviewed(&*unit.path, unit.start_line, unit.end_line);
+        self.covered.extend(units.iter().map(covered));
     }
 
     pub(crate) fn miss(&mut self, units: &[Unit], reason: CutoffReason, cause: impl Into<String>) {

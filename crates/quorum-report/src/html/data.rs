@@ -237,7 +237,9 @@ fn covered(
     let letter = |agent: &Agent<'_>| match file.agents.get(agent.key) {
         Some(CoverageState::Reviewed) => 'r',
         Some(CoverageState::Partial) => 'p',
+        Some(CoverageState::Read) => 'd',
         Some(CoverageState::Skipped) => 's',
+        Some(CoverageState::Unreadable) => 'u',
         Some(CoverageState::OutOfDomain) | None => '-',
     };
     let lines = agents.iter().enumerate().filter_map(|(index, agent)| {

@@ -195,7 +195,9 @@ fn cell(page: &Page, state: CoverageState) -> Cell {
     match state {
         CoverageState::Reviewed => Cell::styled("Y", GOOD),
         CoverageState::Partial => Cell::styled("PART", WARN),
+        CoverageState::Read => Cell::plain("read"),
         CoverageState::Skipped => Cell::styled("SKIP", WARN),
+        CoverageState::Unreadable => Cell::styled("UNRD", WARN),
         CoverageState::OutOfDomain => Cell::styled(page.sign("–", "-"), DIM),
     }
 }

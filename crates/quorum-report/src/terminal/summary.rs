@@ -67,7 +67,7 @@ fn verdict(page: &mut Page, result: &ReviewResult) {
 fn name_of(verdict: Verdict) -> (&'static str, Style) {
     let style = match verdict {
         Verdict::Approved => GOOD,
-        Verdict::Advisory | Verdict::Incomplete => WARN,
+        Verdict::Advisory | Verdict::Incomplete | Verdict::NothingToReview => WARN,
         Verdict::ChangesRequested | Verdict::Blocked => BAD,
     };
     (crate::text::verdict(verdict), style)

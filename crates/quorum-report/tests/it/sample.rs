@@ -11,7 +11,7 @@ use quorum_model::outcome::{OutcomeStatus, Usage};
 use quorum_model::plan::{Plan, Protocol};
 use quorum_model::report::CutoffReason;
 use quorum_model::result::{
-    AgentExecution, Execution, ReviewResult, SopResult, SopSeverity, SopStatus,
+    AgentExecution, Execution, ReviewResult, SkippedCounts, SopResult, SopSeverity, SopStatus,
 };
 use quorum_model::severity::{Counts, Severity};
 use quorum_model::verdict::{AgentVerdict, Verdict};
@@ -525,7 +525,7 @@ fn coverage(paths: &[String]) -> Coverage {
             ((*agent).to_owned(), state)
         });
         let agents = agents.collect();
-        FileCoverage { path: path.clone(), agents, lines }
+        FileCoverage { path: path.clone(), agents, engines: BTreeMap::new(), lines }
     });
     let files = files.collect();
     Coverage { files, uncovered: Vec::new(), gaps }
@@ -574,6 +574,8 @@ fn execution(name: &str, findings: &[Finding], coverage: &Coverage) -> AgentExec
             _ => Vec::new(),
         },
         counts,
+        skipped: SkippedCounts::default(),
+        not_compared: None,
     }
 }
 

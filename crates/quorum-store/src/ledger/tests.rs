@@ -138,7 +138,7 @@ impl History {
         let scope = json!({ "kind": "pr", "label": "17", "base": "0", "head": self.day.to_string(), "files": files });
         let covered = paths.iter().map(|path| {
             let (start_line, end_line) = seen.unwrap_or((1, lines(path).max(1)));
-            Covered { path: (*path).to_owned(), start_line, end_line }
+            Covered::reviewed(*path, start_line, end_line)
         });
         (serde_json::from_value(scope).unwrap(), covered.collect())
     }

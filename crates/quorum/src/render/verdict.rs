@@ -10,5 +10,6 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
         Verdict::ChangesRequested => "CHANGES_REQUESTED",
         Verdict::Blocked => "BLOCKED",
         Verdict::Incomplete => "INCOMPLETE",
+        Verdict::NothingToReview => "NOTHING_TO_REVIEW",
     }
 }

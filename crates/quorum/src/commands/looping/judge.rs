@@ -84,7 +84,7 @@ pub(super) fn rejection(result: &ReviewResult, task: &Task) -> Option<Rejection>
     }
     let blocked = result.gates.iter().any(quorum_model::gate::GateResult::blocks);
     match result.verdict {
-        Verdict::Approved | Verdict::Advisory => None,
+        Verdict::Approved | Verdict::Advisory | Verdict::NothingToReview => None,
         _ if blocked => Some(Rejection::Fixable),
         Verdict::Incomplete => {
             let cut = result.execution.agents.iter().filter_map(|agent| agent.cutoff_reason);
@@ -106,7 +106,9 @@ pub(super) fn end(result: &ReviewResult, rejection: Option<Rejection>, last: boo
     let first = result.reasons.first().cloned().unwrap_or_default();
     let code = result.exit_code.max(1);
     Some(match (rejection, result.verdict) {
-        (None, Verdict::Approved | Verdict::Advisory) if result.coverage.files.is_empty() => {
+        (None, Verdict::NothingToReview | Verdict::Approved | Verdict::Advisory)
+            if result.coverage.files.is_empty() =>
+        {
             let reason = "nothing was changed, and there is nothing to mend".to_owned();
             (LoopOutcome::Escalated, None, reason, 1)
         }
