@@ -65,6 +65,10 @@ pub(crate) const CHANGE: &[ChangeCheck] =
     &[quality::tests_touched::conclude, quality::clones::conclude, api::conclude, docs::conclude];
 
 /// Whether nobody here wrote the file: generated, copied in, or compressed.
+///
+/// Nobody is asked to write such a file better, so what judges the writing (size, repetition,
+/// documentation, a changed interface) leaves it out. What looks for defects does not: a name or a
+/// folder is all that it takes to look like one.
 fn is_foreign(file: &ParsedFile) -> bool {
     [Flag::Generated, Flag::Vendored, Flag::Minified]
         .iter()

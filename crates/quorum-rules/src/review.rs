@@ -167,10 +167,6 @@ fn review_file(rules: &RuleSet, file: &ParsedFile, sources: &dyn Sources) -> Fil
 ///
 /// Also says whether flows were followed only in part, because the limit of work was met.
 pub(crate) fn examine(rules: &RuleSet, file: &ParsedFile) -> (Vec<RuleFinding>, bool) {
-    let entry = &file.source.entry;
-    if entry.has(Flag::Vendored) || entry.has(Flag::Generated) {
-        return (Vec::new(), false);
-    }
     let mut findings = Vec::new();
     rule::scan(rules, file, &mut findings);
     let exhausted = flow::scan(rules, file, &mut findings);

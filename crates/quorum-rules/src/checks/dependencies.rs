@@ -98,9 +98,6 @@ impl<'a> Change<'a> {
 
 /// Looks at a manifest or lock file.
 pub(crate) fn check(file: &ParsedFile, sources: &dyn Sources, findings: &mut Vec<RuleFinding>) {
-    if super::is_foreign(file) && !file.source.entry.has(quorum_model::scope::Flag::LockFile) {
-        return;
-    }
     if let Some(Ok(change)) = Change::of(file) {
         advisories::check(&change, sources, findings);
         hygiene::check(&change, sources, findings);

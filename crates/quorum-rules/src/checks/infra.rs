@@ -21,9 +21,6 @@ type Infra = fn(&ParsedFile, &mut Vec<RuleFinding>);
 
 /// Looks at one file, by what its name and content say that it is.
 pub(crate) fn check(file: &ParsedFile, findings: &mut Vec<RuleFinding>) {
-    if super::is_foreign(file) {
-        return;
-    }
     if let Some(check) = check_for(file.path(), Some(file.text())) {
         check(file, findings);
     }

@@ -17,9 +17,6 @@ use crate::source::ParsedFile;
 /// Looks at one file.
 pub(crate) fn check(file: &ParsedFile, findings: &mut Vec<RuleFinding>) {
     let (Some(lang), Some(tree)) = (file.lang, &file.tree) else { return };
-    if super::is_foreign(file) {
-        return;
-    }
     let root = tree.root_node();
     match lang {
         Lang::Go => go::check(file, root, findings),

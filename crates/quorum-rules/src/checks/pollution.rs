@@ -42,8 +42,7 @@ pub(crate) fn check(file: &ParsedFile, findings: &mut Vec<RuleFinding>) {
     else {
         return;
     };
-    if super::is_foreign(file) || file.source.entry.has(Flag::Test) || !file.text().contains("] =")
-    {
+    if file.source.entry.has(Flag::Test) || !file.text().contains("] =") {
         return;
     }
     walk(tree.root_node(), |node| {

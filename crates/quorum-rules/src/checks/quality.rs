@@ -17,12 +17,11 @@ const AGENT: &str = "code-quality-reviewer";
 /// Looks at one file.
 pub(crate) fn check(file: &ParsedFile, findings: &mut Vec<RuleFinding>) {
     let (Some(lang), Some(tree)) = (file.lang, &file.tree) else { return };
-    if super::is_foreign(file) {
-        return;
-    }
     logic::check(file, lang, tree.root_node(), findings);
     reach::check(file, lang, tree.root_node(), findings);
     bounds::check(file, lang, tree.root_node(), findings);
     copies::check(file, lang, tree.root_node(), findings);
-    size::check(file, lang, tree.root_node(), findings);
+    if !super::is_foreign(file) {
+        size::check(file, lang, tree.root_node(), findings);
+    }
 }

@@ -56,7 +56,7 @@ pub(crate) fn check(file: &ParsedFile, findings: &mut Vec<RuleFinding>) {
         Lang::Go => in_go,
         _ => return,
     };
-    if super::is_foreign(file) || file.source.entry.has(quorum_model::scope::Flag::Test) {
+    if file.source.entry.has(quorum_model::scope::Flag::Test) {
         return;
     }
     walk(tree.root_node(), |node| {

@@ -12,9 +12,6 @@ const AGENT: &str = "security-reviewer";
 
 /// Looks at one file.
 pub(crate) fn check(file: &ParsedFile, findings: &mut Vec<RuleFinding>) {
-    if super::is_foreign(file) || file.source.entry.has(Flag::LockFile) {
-        return;
-    }
     characters::check(file, findings);
     instructions::check(file, findings);
 }

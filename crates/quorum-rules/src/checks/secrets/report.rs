@@ -85,8 +85,10 @@ fn quote(line: &str, column: usize) -> String {
 struct Place {
     /// Why values in it are often made up.
     made_up: Option<&'static str>,
-    /// A lock file, generated or third-party code: full of hashes that nobody chose.
+    /// A lock file or compressed code: full of hashes that nobody chose.
     machine: bool,
+    /// Generated or third-party code, with names that are not the team's.
+    foreign: bool,
     /// A programming language, where a value without quotes is an expression.
     code: bool,
 }
@@ -109,9 +111,8 @@ impl Place {
             } else {
                 None
             },
-            machine: [Flag::LockFile, Flag::Generated, Flag::Minified, Flag::Vendored]
-                .into_iter()
-                .any(|flag| entry.has(flag)),
+            machine: entry.has(Flag::LockFile) || entry.has(Flag::Minified),
+            foreign: entry.has(Flag::Generated) || entry.has(Flag::Vendored),
             code: file.lang.is_some_and(|lang| {
                 !matches!(lang, Lang::Yaml | Lang::Json | Lang::Bash | Lang::Hcl)
             }),
@@ -122,7 +123,8 @@ impl Place {
     fn rate(&self, hit: &Hit) -> Option<(Severity, f64, String)> {
         let guessed = matches!(hit.kind, Kind::Password | Kind::Generic | Kind::Address);
         let named = matches!(hit.kind, Kind::Provider { .. }) && hit.shown == 0;
-        if (self.machine && (guessed || named)) || (self.code && hit.bare) {
+        let noise = self.foreign && matches!(hit.kind, Kind::Generic);
+        if noise || (self.machine && (guessed || named)) || (self.code && hit.bare) {
             return None;
         }
         // A checksum that holds is no accident, wherever it stands.
