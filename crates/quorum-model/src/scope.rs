@@ -83,6 +83,12 @@ impl FileEntry {
     pub fn has(&self, flag: Flag) -> bool {
         self.flags.contains(&flag)
     }
+
+    /// Whether rules alone read it: models are shown its name, because a generator wrote it.
+    pub fn is_for_rules_alone(&self) -> bool {
+        let text = !self.has(Flag::Binary) && !self.has(Flag::Unreadable);
+        text && self.has(Flag::Generated)
+    }
 }
 
 /// A file that the change touches but the review leaves out.
@@ -145,6 +151,8 @@ pub enum FileKind {
     Prose,
     /// Markup and styles.
     Markup,
+    /// What pages are made from: HTML, templates, components.
+    Template,
     /// Data that no program is configured by.
     Data,
     /// Neither text nor anything that can be shown to a reviewer.
@@ -162,6 +170,7 @@ impl FileKind {
             Self::Config => "config",
             Self::Prose => "prose",
             Self::Markup => "markup",
+            Self::Template => "template",
             Self::Data => "data",
             Self::Binary => "binary",
             Self::Text => "text",
@@ -209,7 +218,13 @@ pub enum Flag {
     Minified,
     /// Not text.
     Binary,
-    /// Bytes that are not UTF-8; shown with replacement characters.
+    /// An image, a font, sound or video, by its bytes and by its file ending: listed, and nobody
+    /// needs to look at it.
+    Media,
+    /// It is there and nobody can look at it: a binary, another repository's code, or what a diff
+    /// does not contain.
+    Unreadable,
+    /// Text in another encoding than UTF-8, or with bytes that are no text; shown decoded.
     NonUtf8,
     /// A symbolic link; its target is its content.
     Symlink,
@@ -240,6 +255,8 @@ impl Flag {
             Self::Vendored => "vendored",
             Self::Minified => "minified",
             Self::Binary => "binary",
+            Self::Media => "media",
+            Self::Unreadable => "unreadable",
             Self::NonUtf8 => "non_utf8",
             Self::Symlink => "symlink",
             Self::Submodule => "submodule",

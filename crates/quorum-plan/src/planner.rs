@@ -6,7 +6,7 @@ use quorum_model::SCHEMA_VERSION;
 use quorum_model::budget::Thresholds;
 use quorum_model::config;
 use quorum_model::plan::{Ceilings, Plan, PlannedAgent, Protocol, Shard};
-use quorum_model::scope::{FileFacts, Flag, Scope};
+use quorum_model::scope::{FileEntry, FileFacts, Scope};
 use quorum_model::tier::Tier;
 use quorum_model::unit::Unit;
 
@@ -142,7 +142,9 @@ pub fn plan(
         &config::Limits { max_tokens: None, max_usd: None, max_seconds: None, ..settings.limits },
     );
     let ceilings = ceilings_within(&priced, settings, &settings.limits);
-    warnings.extend(shown_by_name(&scope));
+    if agents.iter().any(|agent| agent.engine != BUILTIN) {
+        warnings.extend(shown_by_name(&scope));
+    }
     warnings.extend(notices(&agents, &engines, settings, &needed, registry));
     let unassigned = selection.unassigned.iter().map(|&index| scope.files[index].path.to_string());
     let unassigned = unassigned.collect();
@@ -260,17 +262,14 @@ fn ceilings_within(
     ceilings::ceilings(priced, asked, limits, settings.jobs, settings.complete)
 }
 
-/// Names the changed files whose content no reviewer is shown because they are generated.
-///
-/// A file may say that of itself, and a change may bring such a file: the user should see it.
+/// Names the changed files that rules alone read, because a generator wrote them.
 fn shown_by_name(scope: &Scope) -> Option<String> {
-    let hidden = scope.files.iter().filter(|file| {
-        file.has(Flag::Generated) && !file.has(Flag::LockFile) && !file.hunks.is_empty()
-    });
+    let changed = |file: &&FileEntry| file.is_for_rules_alone() && !file.hunks.is_empty();
+    let hidden = scope.files.iter().filter(changed);
     let hidden: Vec<&str> = hidden.map(|file| &*file.path).collect();
     let (first, more) = hidden.split_first()?;
     let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-    Some(format!("changed but generated, so planned by name alone: {first}{more}"))
+    Some(format!("generated, so read by rules and not shown to models: {first}{more}"))
 }
 
 /// What the user should know before the run.

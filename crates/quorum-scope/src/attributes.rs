@@ -7,6 +7,7 @@ use std::thread;
 use bstr::BString;
 
 use crate::error::ScopeError;
+use crate::git::Git;
 use crate::repository::Repository;
 use crate::request::PolicySource;
 
@@ -31,14 +32,50 @@ pub fn of_paths(
     policy: &PolicySource,
     paths: &[BString],
 ) -> Result<HashMap<BString, Attributes>, ScopeError> {
-    let mut arguments = vec!["check-attr".to_owned(), "-z".to_owned(), "--stdin".to_owned()];
     match policy {
-        PolicySource::Commit(commit) => arguments.push(format!("--source={commit}")),
-        PolicySource::WorkTree if repository.work_tree().is_some() => {}
-        PolicySource::WorkTree | PolicySource::Nowhere => return Ok(HashMap::new()),
+        PolicySource::Commit(commit) => {
+            match ask(repository.git(), Some(&format!("--source={commit}")), paths) {
+                Ok(found) => Ok(found),
+                // Git before 2.40 knows no `--source`.
+                Err(ScopeError::Git { .. }) => ask_index_of(repository, commit, paths),
+                Err(error) => Err(error),
+            }
+        }
+        PolicySource::WorkTree if repository.work_tree().is_some() => {
+            ask(repository.git(), None, paths)
+        }
+        PolicySource::WorkTree | PolicySource::Nowhere => Ok(HashMap::new()),
     }
-    arguments.extend(NAMES.map(str::to_owned));
-    let mut child = repository.git().converse(arguments)?;
+}
+
+/// The attributes that an index with the files of `commit` has.
+fn ask_index_of(
+    repository: &Repository,
+    commit: &str,
+    paths: &[BString],
+) -> Result<HashMap<BString, Attributes>, ScopeError> {
+    let failed = |error: std::io::Error| ScopeError::Git {
+        command: "check-attr".to_owned(),
+        message: format!("no place for an index of its own: {error}"),
+    };
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let git = repository.git().clone().with_index(folder.path().join("index"));
+    git.output(["read-tree", commit])?;
+    ask(&git, Some("--cached"), paths)
+}
+
+fn ask(
+    git: &Git,
+    source: Option<&str>,
+    paths: &[BString],
+) -> Result<HashMap<BString, Attributes>, ScopeError> {
+    if paths.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let mut arguments = vec!["check-attr", "-z", "--stdin"];
+    arguments.extend(source);
+    arguments.extend(NAMES);
+    let mut child = git.converse(arguments)?;
     let mut requests = Vec::new();
     for path in paths {
         requests.extend_from_slice(path);
@@ -47,14 +84,18 @@ pub fn of_paths(
     let mut answers = Vec::new();
     thread::scope(|scope| {
         if let Some(mut stdin) = child.stdin.take() {
-            // Git stops reading when it fails; what it did answer is used.
+            // Git stops reading when it fails, which its status says.
             scope.spawn(move || drop(stdin.write_all(&requests)));
         }
         if let Some(mut stdout) = child.stdout.take() {
             drop(stdout.read_to_end(&mut answers));
         }
     });
-    drop(child.wait());
+    let status = child.wait().map_err(ScopeError::NoGit)?;
+    if !status.success() {
+        let message = "it did not say which attributes files have".to_owned();
+        return Err(ScopeError::Git { command: "check-attr".to_owned(), message });
+    }
     Ok(parse(&answers))
 }
 
@@ -77,4 +118,30 @@ fn parse(answers: &[u8]) -> HashMap<BString, Attributes> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `--source` is not known to git before 2.40, where an index of its own takes its place.
+    #[test]
+    fn both_ways_to_ask_about_a_commit_agree() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let git = Git::new(folder.path());
+        git.output(["init", "-q"]).expect("a repository");
+        std::fs::write(folder.path().join(".gitattributes"), "gen/* linguist-generated\n")
+            .expect("written");
+        git.output(["add", "."]).expect("added");
+        let tree = git.line(["write-tree"]).expect("a tree");
+        std::fs::write(folder.path().join(".gitattributes"), "* linguist-generated\n")
+            .expect("written");
+        let repository = Repository::discover(folder.path()).expect("found");
+        let paths = [BString::from("gen/a.py"), BString::from("src/a.py")];
+        let by_source =
+            of_paths(&repository, &PolicySource::Commit(tree.clone()), &paths).expect("answers");
+        let by_index = ask_index_of(&repository, &tree, &paths).expect("answers");
+        assert_eq!(by_source, by_index);
+        assert_eq!(by_source.keys().collect::<Vec<_>>(), ["gen/a.py"]);
+    }
 }

@@ -20,10 +20,8 @@ use crate::content::Content;
 use crate::error::ScopeError;
 use crate::files::{RawFile, SUBMODULE, SYMLINK};
 
+pub use language::is_named_as_text;
 pub(crate) use words::words;
-
-/// Git looks for a NUL in this many bytes to tell binary from text.
-const BINARY_PROBE: usize = 8000;
 
 /// As much of a file as is looked at to name its language.
 const LANGUAGE_PROBE: usize = 64 * 1024;
@@ -77,14 +75,18 @@ impl Classifier {
     }
 
     /// What `file` is, by its path, its mode, what git says of it, and its content.
-    pub fn classify(&self, file: &RawFile, content: &Content) -> Classified {
+    ///
+    /// `before` is the text that the repository had there already. What a file says of itself, that
+    /// a program wrote it, counts only where that text says so too: a change could bring such words
+    /// to keep its code from reviewers.
+    pub fn classify(&self, file: &RawFile, content: &Content, before: Option<&[u8]>) -> Classified {
         let path = file.path.to_str_lossy();
         let text = visible(file, content);
         let text: &[u8] = &text;
         let probe = &text[..text.len().min(LANGUAGE_PROBE)];
         let mut found = Classified { language: None, kind: FileKind::Text, flags: BTreeMap::new() };
         mode_flags(&mut found, file);
-        binary_flags(&mut found, file, content, text);
+        unread_flags(&mut found, content);
         if !found.has(Flag::Submodule) && !found.has(Flag::Symlink) {
             let language = language::detect(&path, &probe.to_str_lossy());
             found.kind = language::kind(&path, language.as_ref());
@@ -93,11 +95,11 @@ impl Classifier {
         if found.has(Flag::Binary) {
             found.kind = FileKind::Binary;
             found.language = None;
-        } else if std::str::from_utf8(probe).is_err_and(|error| error.error_len().is_some()) {
-            found.set(Flag::NonUtf8, "holds bytes that are not UTF-8");
+        } else if let Some(how) = &file.decoded {
+            found.set(Flag::NonUtf8, how.clone());
         }
         role::set_flags(&mut found, &path);
-        self.written_by(&mut found, file, &path, text);
+        self.written_by(&mut found, file, &path, (text, before));
         sensitive::set_flag(&mut found, &path);
         if self.sensitive.is_match(path.as_ref()) {
             found.set(Flag::SecuritySensitive, "named in scope.security_sensitive");
@@ -106,7 +108,13 @@ impl Classifier {
     }
 
     /// Generated, vendored, minified, and what `.gitattributes` says of it, which wins.
-    fn written_by(&self, found: &mut Classified, file: &RawFile, path: &str, text: &[u8]) {
+    fn written_by(
+        &self,
+        found: &mut Classified,
+        file: &RawFile,
+        path: &str,
+        (text, before): (&[u8], Option<&[u8]>),
+    ) {
         let said = self.attributes.get(&file.path).copied().unwrap_or_default();
         match said.generated {
             Some(true) => found.set(Flag::Generated, "linguist-generated in .gitattributes"),
@@ -114,7 +122,7 @@ impl Classifier {
             None if self.generated.is_match(path) => {
                 found.set(Flag::Generated, "named in scope.generated");
             }
-            None => generated::set_flags(found, path, text),
+            None => generated::set_flags(found, path, text, before),
         }
         match said.vendored {
             Some(true) => found.set(Flag::Vendored, "linguist-vendored in .gitattributes"),
@@ -131,6 +139,7 @@ impl Classifier {
 fn visible<'a>(file: &RawFile, content: &'a Content) -> Cow<'a, [u8]> {
     match content {
         Content::Whole(content) => Cow::Borrowed(content),
+        Content::Media(_) => Cow::Borrowed(&[]),
         Content::DiffOnly | Content::Absent | Content::Unreadable(_) => {
             let body = file.hunks.first().and_then(|(_, body)| file.patch.get(body.clone()));
             let gone = if file.change == Change::Deleted { b'+' } else { b'-' };
@@ -155,13 +164,20 @@ fn mode_flags(found: &mut Classified, file: &RawFile) {
     }
 }
 
-fn binary_flags(found: &mut Classified, file: &RawFile, content: &Content, text: &[u8]) {
-    if let Content::Unreadable(reason) = content {
-        found.set(Flag::Binary, format!("cannot be shown: {reason}"));
-    } else if file.binary {
-        found.set(Flag::Binary, "git calls it binary");
-    } else if text[..text.len().min(BINARY_PROBE)].contains(&0) {
-        found.set(Flag::Binary, "a NUL byte in its first 8000 bytes");
+fn unread_flags(found: &mut Classified, content: &Content) {
+    match content {
+        Content::Unreadable(reason) => {
+            found.set(Flag::Unreadable, reason.clone());
+            if found.has(Flag::Submodule) {
+                return;
+            }
+            found.set(Flag::Binary, format!("cannot be shown: {reason}"));
+        }
+        Content::Media(what) => {
+            found.set(Flag::Media, format!("{what}, by its bytes and its ending"));
+            found.set(Flag::Binary, format!("{what}, by its bytes and its ending"));
+        }
+        Content::Whole(_) | Content::DiffOnly | Content::Absent => {}
     }
 }
 

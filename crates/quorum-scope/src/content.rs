@@ -7,12 +7,15 @@ use std::process::{Child, ChildStdin, ChildStdout};
 use std::sync::Mutex;
 
 use bstr::ByteSlice;
-use quorum_model::scope::Hunk;
+use quorum_model::scope::{Change, Hunk};
 
+use crate::classify;
 use crate::error::ScopeError;
 use crate::files::{ContentSource, RawFile};
 use crate::git::Git;
+use crate::hunks::{self, Hunks};
 use crate::repository::{Repository, to_path};
+use crate::text::{self, Readable};
 
 /// Larger files are not read: their names alone are reviewed, and the plan says so.
 pub const LARGEST_TEXT: u64 = 256 * 1024 * 1024;
@@ -20,8 +23,10 @@ pub const LARGEST_TEXT: u64 = 256 * 1024 * 1024;
 /// The content of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// All of it.
+    /// All of it, as UTF-8.
     Whole(Vec<u8>),
+    /// An image, a font, sound or video: nothing to read.
+    Media(&'static str),
     /// Only what the diff shows is known.
     DiffOnly,
     /// Nothing to read: deleted, or another repository.
@@ -60,9 +65,76 @@ impl Contents {
         }
     }
 
-    /// The content of `file`. One file that cannot be read does not stop the others.
+    /// The content of `file`, as text. One file that cannot be read does not stop the others.
     pub fn read(&self, file: &RawFile) -> Result<Content, ScopeError> {
+        Ok(self.read_how(file)?.0)
+    }
+
+    /// The content of `file`, whose hunks become those of its text.
+    ///
+    /// What git calls binary, because of an attribute or of its bytes, has no hunks; and what git
+    /// compares may not be what is on disk. Where that is so, the hunks are made here.
+    pub fn open(&self, file: &mut RawFile) -> Result<Content, ScopeError> {
+        let (content, how) = self.read_how(file)?;
+        let decoded = how.is_some();
+        file.decoded = how;
+        match &content {
+            Content::Whole(text) => {
+                let whole = matches!(file.change, Change::Unchanged | Change::Unmerged);
+                let on_disk = file.content == ContentSource::WorkTree;
+                let shown = !decoded && !file.binary && !file.untracked;
+                if !whole && !(shown && (!on_disk || is_applied(text, file))) {
+                    let old = if file.untracked { None } else { self.old_text(file)? };
+                    show(file, hunks::between(&old.unwrap_or_default(), text));
+                }
+            }
+            Content::DiffOnly => read_hunks(file),
+            // Which commit is pinned is all that there is to see of another repository.
+            Content::Unreadable(_) if file.pins_anew() => {}
+            Content::Media(_) | Content::Unreadable(_) => show(file, Hunks::default()),
+            Content::Absent => {
+                let unread = file.binary || text::read_hunk(&file.patch).is_some();
+                if file.change == Change::Deleted && unread {
+                    let old = self.old_text(file)?.unwrap_or_default();
+                    show(file, hunks::between(&old, b""));
+                }
+            }
+        }
+        Ok(content)
+    }
+
+    /// The text that git had at the path of `file` before the change; absent for a new file, and
+    /// where only a diff says what was there.
+    pub fn before(&self, file: &RawFile) -> Result<Option<Vec<u8>>, ScopeError> {
+        if file.change == Change::Modified { self.old_text(file) } else { Ok(None) }
+    }
+
+    fn old_text(&self, file: &RawFile) -> Result<Option<Vec<u8>>, ScopeError> {
+        let Some(id) = &file.old_id else { return Ok(None) };
+        let Blob::Whole(bytes) = self.read_blob(id)? else { return Ok(None) };
+        let path = file.old_path.as_ref().unwrap_or(&file.path).to_str_lossy();
+        Ok(match text::read(&path, bytes, classify::is_named_as_text(&path)) {
+            Readable::Plain(text) | Readable::Decoded { text, .. } => Some(text),
+            Readable::Media(_) | Readable::Elsewhere | Readable::Binary => None,
+        })
+    }
+
+    fn read_how(&self, file: &RawFile) -> Result<(Content, Option<String>), ScopeError> {
+        Ok(match self.read_bytes(file)? {
+            Content::Whole(bytes) if file.is_link() => (Content::Whole(bytes), None),
+            Content::Whole(bytes) => readable(&file.path.to_str_lossy(), bytes),
+            Content::DiffOnly if file.binary => {
+                (Content::Unreadable("the diff does not contain it".to_owned()), None)
+            }
+            other => (other, None),
+        })
+    }
+
+    fn read_bytes(&self, file: &RawFile) -> Result<Content, ScopeError> {
         match &file.content {
+            ContentSource::None if file.pins_anew() => Ok(Content::Unreadable(
+                "another repository, pinned anew: its code is not here".to_owned(),
+            )),
             ContentSource::None => Ok(Content::Absent),
             ContentSource::WorkTree | ContentSource::CleanWorkTree(_) => {
                 Ok(self.read_work_tree(&to_path(&file.path)))
@@ -200,6 +272,46 @@ fn hunk_is_applied(lines: &[&[u8]], hunk: &Hunk, body: &[u8]) -> bool {
         index += 1;
     }
     true
+}
+
+/// A file's bytes as text, and what was done to read them.
+pub fn readable(path: &str, bytes: Vec<u8>) -> (Content, Option<String>) {
+    match text::read(path, bytes, classify::is_named_as_text(path)) {
+        Readable::Plain(text) => (Content::Whole(text), None),
+        Readable::Decoded { text, how } => (Content::Whole(text), Some(how)),
+        Readable::Media(what) => (Content::Media(what), None),
+        Readable::Elsewhere => {
+            let why = "a pointer to large-file storage: its content is not here";
+            (Content::Unreadable(why.to_owned()), None)
+        }
+        Readable::Binary => {
+            let why =
+                "neither text nor an image, a font, sound or video by its bytes and its ending";
+            (Content::Unreadable(why.to_owned()), None)
+        }
+    }
+}
+
+/// Gives `file` these hunks.
+fn show(file: &mut RawFile, found: Hunks) {
+    file.patch = found.text;
+    file.hunks = found.hunks;
+}
+
+/// Makes the lines that a diff shows readable where they are not.
+fn read_hunks(file: &mut RawFile) {
+    if text::read_hunk(&file.patch).is_none() {
+        return;
+    }
+    let mut readable = Hunks::default();
+    for (hunk, body) in &file.hunks {
+        let body = file.patch.get(body.clone()).unwrap_or_default();
+        let start = readable.text.len();
+        readable.text.extend(text::read_hunk(body).unwrap_or_else(|| body.to_vec()));
+        readable.hunks.push((*hunk, start..readable.text.len()));
+    }
+    show(file, readable);
+    file.decoded = Some("bytes that are not UTF-8".to_owned());
 }
 
 enum Blob {

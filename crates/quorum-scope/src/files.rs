@@ -35,14 +35,35 @@ pub struct RawFile {
     pub new_mode: u32,
     /// Where its content is.
     pub content: ContentSource,
-    /// Whether git calls it binary.
+    /// The blob that it was before, where git says so.
+    pub old_id: Option<String>,
+    /// Whether git or the diff calls it binary, so that it shows no lines of it.
     pub binary: bool,
+    /// What was done to read it, where it is not UTF-8 as it stands.
+    pub decoded: Option<String>,
     /// Whether git does not know it, so that its one hunk is its content.
     pub untracked: bool,
     /// The section of the diff that is about it.
     pub patch: Vec<u8>,
     /// The hunks, with their lines in `patch`.
     pub hunks: Vec<(Hunk, std::ops::Range<usize>)>,
+}
+
+impl RawFile {
+    /// A file that is reviewed whole.
+    pub fn whole(path: BString) -> Self {
+        whole_file(path, 0, ContentSource::WorkTree)
+    }
+
+    /// Whether it is a symbolic link after the change.
+    pub fn is_link(&self) -> bool {
+        self.new_mode == SYMLINK
+    }
+
+    /// Whether the change pins another repository anew.
+    pub fn pins_anew(&self) -> bool {
+        self.new_mode == SUBMODULE && !matches!(self.change, Change::Unchanged | Change::Deleted)
+    }
 }
 
 /// Where the content of a file is.
@@ -161,7 +182,9 @@ fn whole_file(path: BString, mode: u32, content: ContentSource) -> RawFile {
         old_mode: mode,
         new_mode: mode,
         content,
+        old_id: None,
         binary: false,
+        decoded: None,
         untracked: false,
         patch: Vec::new(),
         hunks: Vec::new(),

@@ -15,12 +15,14 @@ pub mod diff;
 pub mod error;
 pub mod files;
 pub mod git;
+pub mod hunks;
 pub mod ignored;
 pub mod paths;
 pub mod repository;
 pub mod request;
 pub mod signals;
 pub mod snapshot;
+pub mod text;
 pub mod versions;
 
 pub use error::ScopeError;

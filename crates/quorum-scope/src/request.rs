@@ -132,6 +132,23 @@ impl Target {
         }
     }
 
+    /// Where it is read from what a review leaves out or does not show to models: ignore rules,
+    /// attributes, and the scope's settings.
+    ///
+    /// Other policy may be the user's own work in progress. This must not be: what hides code would
+    /// come with the code.
+    pub fn exclusions(&self) -> PolicySource {
+        match (&self.sides, &self.base) {
+            (Sides::WholeWorkTree | Sides::WholeTree(_), _) => self.policy(),
+            // A diff may be applied to the work tree already.
+            (Sides::Patch(text), None) if self.kind == ScopeKind::Diff => {
+                if names_exclusions(text) { PolicySource::Nowhere } else { self.policy() }
+            }
+            (_, Some(base)) => PolicySource::Commit(base.clone()),
+            (_, None) => PolicySource::Nowhere,
+        }
+    }
+
     /// A diff that is reviewed without a repository.
     pub fn of_bare_diff(request: Request) -> Option<Self> {
         let Selection::Diff { kind, label, base, text } = request.selection else { return None };
@@ -139,6 +156,15 @@ impl Target {
         let paths = request.paths;
         Some(Self { kind, label, base, head: None, sides, untracked: false, paths })
     }
+}
+
+/// Whether a diff is about files that say what is left out.
+fn names_exclusions(diff: &[u8]) -> bool {
+    let files: [&[u8]; 3] = [b".quorumignore", b".gitattributes", b"quorum.toml"];
+    let headers: [&[u8]; 5] = [b"+++ ", b"--- ", b"diff --", b"rename to ", b"copy to "];
+    diff.split(|&byte| byte == b'\n')
+        .filter(|line| headers.iter().any(|header| line.starts_with(header)))
+        .any(|line| files.iter().any(|file| line.windows(file.len()).any(|part| part == *file)))
 }
 
 /// Resolves the revisions of `request`.

@@ -2,9 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
+use crate::classify;
 use crate::content::{Content, Contents, Revision};
 use crate::repository::Repository;
 use crate::request::{Sides, Target};
+use crate::text::{self, Readable};
 
 /// Larger files around a change are not read: no reviewer learns from them.
 const LARGEST: usize = 4 * 1024 * 1024;
@@ -66,8 +68,13 @@ impl Snapshot {
 
     fn read(&self, revision: &Revision, path: &str) -> Option<Arc<str>> {
         match self.contents.read_at(revision, path).ok()? {
-            Content::Whole(text) if text.len() <= LARGEST && !is_binary(&text) => {
-                Some(String::from_utf8_lossy(&text).into())
+            Content::Whole(bytes) if bytes.len() <= LARGEST => {
+                match text::read(path, bytes, classify::is_named_as_text(path)) {
+                    Readable::Plain(text) | Readable::Decoded { text, .. } => {
+                        Some(String::from_utf8_lossy(&text).into())
+                    }
+                    Readable::Media(_) | Readable::Elsewhere | Readable::Binary => None,
+                }
             }
             _ => None,
         }
@@ -87,9 +94,4 @@ impl Snapshot {
         paths.dedup();
         Some(paths)
     }
-}
-
-/// Git's own test: a zero byte near the start.
-fn is_binary(content: &[u8]) -> bool {
-    content.iter().take(8000).any(|&byte| byte == 0)
 }

@@ -176,7 +176,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::files::ContentSource;
 
     fn file(change: Change, hunks: &[(Hunk, &str)]) -> RawFile {
         let mut patch = Vec::new();
@@ -186,18 +185,7 @@ mod tests {
             patch.extend_from_slice(body.as_bytes());
             ranges.push((*hunk, start..patch.len()));
         }
-        RawFile {
-            path: "a".into(),
-            old_path: None,
-            change,
-            old_mode: 0,
-            new_mode: 0,
-            content: ContentSource::WorkTree,
-            binary: false,
-            untracked: false,
-            patch,
-            hunks: ranges,
-        }
+        RawFile { change, patch, hunks: ranges, ..RawFile::whole("a".into()) }
     }
 
     fn hunk(old: (u64, u64), new: (u64, u64)) -> Hunk {

@@ -47,6 +47,11 @@ pub(crate) fn review(
     let load = |number: usize| {
         let (entry, raw) = (plan.scope.files.get(number)?, files.get(number)?);
         bar.inc(1);
+        if entry.has(Flag::Unreadable)
+            && let Ok(mut unread) = unread.lock()
+        {
+            unread.insert(entry.path.to_string());
+        }
         match contents.read(raw) {
             Ok(Content::Unreadable(_)) | Err(_) => {
                 if let Ok(mut unread) = unread.lock() {

@@ -3,13 +3,14 @@
 //! Git's answer comes in one file at a time; reading, classifying, counting and cutting is spread
 //! over the cores; and only what the plan needs is kept of a file, never its text.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use bstr::{BStr, ByteSlice};
 use quorum_index::cut::{Numbering, Piece, cut};
 use quorum_index::{Counter, TokenCache};
-use quorum_model::scope::{Change, FileEntry, FileFacts, Flag, Hunk, IgnoredFile, Scope};
+use quorum_model::scope::{Change, FileEntry, FileFacts, Flag, IgnoredFile, Scope};
 use quorum_model::unit::{Unit, UnitKind};
 use quorum_plan::sizing::NAME_ONLY;
 use quorum_scope::attributes;
@@ -65,20 +66,22 @@ pub(crate) fn gather(
         None => files::open_bare(target)?,
     };
     let attributes = match repository {
-        Some(repository) => attributes::of_paths(repository, &target.policy(), &files.paths)?,
+        Some(repository) => attributes::of_paths(repository, &target.exclusions(), &files.paths)?,
         None => std::collections::HashMap::new(),
     };
     let cache = open_cache(workspace, config.tokenizer);
     let reader = Reader {
-        classifier: Classifier::new(attributes, &config.scope)?,
+        classifier: Classifier::new(attributes, &workspace.exclusions)?,
         contents: Contents::new(repository),
         counter,
         cache,
         unit_limit,
         purpose,
         unreadable: Mutex::default(),
+        withheld: workspace.withheld.clone(),
     };
-    let rules = IgnoreRules::new(&workspace.policy().ignore_rules()?, &config.scope.ignore)?;
+    let rules = workspace.exclusion_policy().ignore_rules()?;
+    let rules = IgnoreRules::new(&rules, &workspace.exclusions.ignore)?;
     let bar = progress::files(files.paths.len(), quiet);
     let (mut read, mut ignored) = read_all(files, &reader, &rules, &bar)?;
     bar.finish_and_clear();
@@ -168,20 +171,24 @@ struct Reader {
     unit_limit: u64,
     purpose: Purpose,
     unreadable: Mutex<Vec<String>>,
+    /// What a code host did not send, or not all of.
+    withheld: BTreeSet<String>,
 }
 
 impl Reader {
     fn read(&self, mut file: RawFile) -> Result<Read, ScopeError> {
-        let content = self.contents.read(&file)?;
-        if file.untracked {
-            show_as_added(&mut file, &content);
-        }
+        let content = self.contents.open(&mut file)?;
         if let Content::Unreadable(cause) = &content
             && let Ok(mut unreadable) = self.unreadable.lock()
         {
             unreadable.push(format!("{}: {cause}", shown(file.path.as_bstr())));
         }
-        let mut classified = self.classifier.classify(&file, &content);
+        let before = self.before(&file, &content)?;
+        let mut classified = self.classifier.classify(&file, &content, before.as_deref());
+        if self.withheld.contains(&*shown(file.path.as_bstr())) {
+            let reason = "the host did not send all of it".to_owned();
+            classified.flags.insert(Flag::Unreadable, reason);
+        }
         let facts = signals::read(&file, &content, &mut classified);
         let path: Arc<str> = shown(file.path.as_bstr());
         let tokens = self.tokens(&file, &content, &classified);
@@ -201,6 +208,19 @@ impl Reader {
         Ok(Read { entry, facts, units, raw })
     }
 
+    /// What the repository had in the place of `file` before the change, where that decides what
+    /// the file is.
+    fn before(&self, file: &RawFile, content: &Content) -> Result<Option<Vec<u8>>, ScopeError> {
+        let Content::Whole(text) = content else { return Ok(None) };
+        match (file.change, &file.content) {
+            // Whole files that are committed say themselves what they are.
+            (Change::Unchanged, ContentSource::Blob(_) | ContentSource::CleanWorkTree(_)) => {
+                Ok(Some(text.clone()))
+            }
+            _ => self.contents.before(file),
+        }
+    }
+
     /// What the file counts for: all of it at the reviewed revision, or its name.
     fn tokens(&self, file: &RawFile, content: &Content, classified: &Classified) -> u64 {
         if file.change == Change::Deleted {
@@ -211,6 +231,8 @@ impl Reader {
         }
         match content {
             Content::Whole(text) => match &file.content {
+                // The same bytes are another text under a name of another kind.
+                _ if file.decoded.is_some() => self.counter.count(text),
                 ContentSource::Blob(id) => self.cache.count(id, || self.counter.count(text)),
                 // On disk a blob may have other line ends, or another content behind a filter.
                 ContentSource::CleanWorkTree(id) => {
@@ -219,7 +241,7 @@ impl Reader {
                 _ => self.counter.count(text),
             },
             Content::DiffOnly => self.counter.count(&file.patch),
-            Content::Absent | Content::Unreadable(_) => NAME_ONLY,
+            Content::Absent | Content::Media(_) | Content::Unreadable(_) => NAME_ONLY,
         }
     }
 
@@ -274,27 +296,6 @@ fn unit(path: &Arc<str>, kind: UnitKind, piece: &Piece) -> Unit {
         bytes: piece.bytes,
         tokens: piece.tokens,
     }
-}
-
-/// Gives a file that git does not know the one hunk that git would give it if it did.
-fn show_as_added(file: &mut RawFile, content: &Content) {
-    let Content::Whole(text) = content else { return };
-    if text.is_empty() || text[..text.len().min(8000)].contains(&0) {
-        return;
-    }
-    let mut patch = Vec::with_capacity(text.len() + text.len() / 16);
-    let mut lines = 0;
-    for line in text.split_inclusive(|&byte| byte == b'\n') {
-        patch.push(b'+');
-        patch.extend_from_slice(line);
-        lines += 1;
-    }
-    if !text.ends_with(b"\n") {
-        patch.extend_from_slice(b"\n\\ No newline at end of file\n");
-    }
-    let hunk = Hunk { old_start: 0, old_lines: 0, new_start: 1, new_lines: lines };
-    file.hunks = vec![(hunk, 0..patch.len())];
-    file.patch = patch;
 }
 
 /// A path for documents and people: bytes that are not UTF-8 read `\xNN`.

@@ -7,12 +7,21 @@ use quorum_scope::request::Selection;
 
 use crate::failure::Failure;
 
-/// What a pull request stands for, and what the user should know about it.
+/// What a pull request stands for.
+pub(crate) struct Found {
+    pub(crate) selection: Selection,
+    /// What the user should know about it.
+    pub(crate) warnings: Vec<String>,
+    /// Files that the host did not send, or not all of.
+    pub(crate) withheld: Vec<String>,
+}
+
+/// Asks the host what a pull request stands for.
 pub(crate) fn select(
     repository: Option<&Repository>,
     config: &ForgeConfig,
     number: u64,
-) -> Result<(Selection, Vec<String>), Failure> {
+) -> Result<Found, Failure> {
     let remote = config.remote.as_deref().unwrap_or("origin");
     let url = repository.and_then(|repository| repository.remote_url(remote));
     let variable = |name: &str| std::env::var(name).ok();
@@ -23,7 +32,8 @@ pub(crate) fn select(
     });
     if here {
         let (base, head) = (found.base_sha, found.head_sha);
-        return Ok((Selection::PullRequest { number, base, head }, Vec::new()));
+        let selection = Selection::PullRequest { number, base, head };
+        return Ok(Found { selection, warnings: Vec::new(), withheld: Vec::new() });
     }
     let diff = forge.diff(number)?;
     let mut warnings = vec![format!(
@@ -33,12 +43,13 @@ pub(crate) fn select(
     )];
     if !diff.withheld.is_empty() {
         warnings.push(format!(
-            "the host sent no text for {} files, which are planned by name only: {}",
+            "the host sent no text for {} files, which nobody can look at: {}",
             diff.withheld.len(),
             diff.withheld.join(", ")
         ));
     }
     let label = format!("pull request {number}: {}", found.title);
     let base = Some(found.base_sha);
-    Ok((Selection::Diff { kind: ScopeKind::Pr, label, base, text: diff.text }, warnings))
+    let selection = Selection::Diff { kind: ScopeKind::Pr, label, base, text: diff.text };
+    Ok(Found { selection, warnings, withheld: diff.withheld })
 }

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use bstr::{BStr, BString, ByteSlice as _};
 use quorum_index::{Class, IndexError, Tree};
 use quorum_model::config::Config;
-use quorum_model::scope::{Change, Flag, ScopeKind};
+use quorum_model::scope::{Flag, ScopeKind};
 use quorum_scope::attributes;
 use quorum_scope::classify::Classifier;
-use quorum_scope::content::Content;
-use quorum_scope::files::{self, ContentSource, RawFile, SUBMODULE};
+use quorum_scope::content::{Content, readable};
+use quorum_scope::files::{self, RawFile, SUBMODULE};
 use quorum_scope::ignored::IgnoreRules;
 use quorum_scope::repository::Repository;
 use quorum_scope::request::{PolicySource, Sides, Target};
@@ -129,20 +129,11 @@ impl Tree for WorkTree {
     }
 
     fn classify(&self, path: &BStr, content: Vec<u8>) -> (Class, Vec<u8>) {
-        let file = RawFile {
-            path: path.to_owned(),
-            old_path: None,
-            change: Change::Unchanged,
-            old_mode: 0,
-            new_mode: 0,
-            content: ContentSource::WorkTree,
-            binary: false,
-            untracked: false,
-            patch: Vec::new(),
-            hunks: Vec::new(),
-        };
-        let content = Content::Whole(content);
-        let found = self.classifier.classify(&file, &content);
+        let (content, decoded) = readable(&path.to_str_lossy(), content);
+        let file = RawFile { decoded, ..RawFile::whole(path.to_owned()) };
+        // An index judges nothing: here a file may say itself that a program wrote it.
+        let before = if let Content::Whole(text) = &content { Some(text.as_slice()) } else { None };
+        let found = self.classifier.classify(&file, &content, before);
         let reason = |flag: Flag| found.flags.get(&flag).cloned();
         let binary = reason(Flag::Binary).map(|reason| format!("binary: {reason}"));
         let generated = reason(Flag::Generated).map(|reason| format!("generated: {reason}"));

@@ -1,10 +1,12 @@
 //! Everything that a command works with: repository, target, configuration, reviewers.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use quorum_config::{Layers, Loaded, Origin, Setting, TextLayer};
+use quorum_model::config::ScopeConfig;
 use quorum_plan::models::Registry;
 use quorum_plan::roster::Roster;
 use quorum_scope::repository::Repository;
@@ -26,6 +28,10 @@ pub(crate) struct Workspace {
     pub(crate) registry: Registry,
     /// What the user should know that was noticed on the way.
     pub(crate) warnings: Vec<String>,
+    /// What the team leaves out, from where the change cannot say it.
+    pub(crate) exclusions: ScopeConfig,
+    /// Files of a pull request that the host did not send, or not all of.
+    pub(crate) withheld: BTreeSet<String>,
     snapshot: OnceLock<Snapshot>,
 }
 
@@ -45,6 +51,7 @@ impl Workspace {
             Err(_) => None,
         };
         let mut warnings = Vec::new();
+        let mut withheld = BTreeSet::new();
         let selection = if let Some(name) = diff {
             let text = stdin::read_diff(&name, &cwd)?;
             let label = if name == "-" { "standard input".to_owned() } else { name };
@@ -55,10 +62,10 @@ impl Workspace {
             // set about the host does not decide where a token goes.
             let policy = Policy::new(repository.as_ref(), PolicySource::WorkTree);
             let loaded = load(&policy, Vec::new())?;
-            let (selection, notes) =
-                pull_request::select(repository.as_ref(), &loaded.config.forge, number)?;
-            warnings.extend(notes);
-            selection
+            let found = pull_request::select(repository.as_ref(), &loaded.config.forge, number)?;
+            warnings.extend(found.warnings);
+            withheld.extend(found.withheld);
+            found.selection
         } else {
             selection(scope)
         };
@@ -70,7 +77,22 @@ impl Workspace {
                 .ok_or_else(|| quorum_scope::ScopeError::NoRepository(cwd.clone()))?,
         };
         let policy = Policy::new(repository.as_ref(), target.policy());
+        let exclusions = if target.exclusions() == target.policy() {
+            None
+        } else {
+            let policy = Policy::new(repository.as_ref(), target.exclusions());
+            let loaded = load(&policy, flags.clone());
+            if loaded.is_err() {
+                warnings.push(
+                    "quorum.toml cannot be read as it was before the change: nothing is left out \
+                     because of it"
+                        .to_owned(),
+                );
+            }
+            Some(loaded.map(|loaded| loaded.config.scope).unwrap_or_default())
+        };
         let loaded = load(&policy, flags)?;
+        let exclusions = exclusions.unwrap_or_else(|| loaded.config.scope.clone());
         let roster = Roster::load(&policy.markdown("agents")?, &loaded.config.agent)?;
         let registry = Registry::load(&loaded.config)?;
         Ok(Self {
@@ -80,6 +102,8 @@ impl Workspace {
             roster,
             registry,
             warnings,
+            exclusions,
+            withheld,
             snapshot: OnceLock::new(),
         })
     }
@@ -87,6 +111,11 @@ impl Workspace {
     /// The repository around the change. There is one, so that git lists its files once.
     pub(crate) fn snapshot(&self) -> &Snapshot {
         self.snapshot.get_or_init(|| Snapshot::new(self.repository.as_ref(), &self.target))
+    }
+
+    /// Where it is read from what is left out.
+    pub(crate) fn exclusion_policy(&self) -> Policy<'_> {
+        Policy::new(self.repository.as_ref(), self.target.exclusions())
     }
 
     /// Where policy files are read from.

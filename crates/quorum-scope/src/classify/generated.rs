@@ -59,8 +59,9 @@ const SUFFIXES: [(&str, &str); 19] = [
     ("-min.js", "minified"),
 ];
 
-/// Sets `Generated`, `LockFile` and `Minified` where the path or the content says so.
-pub(super) fn set_flags(found: &mut Classified, path: &str, text: &[u8]) {
+/// Sets `Generated`, `LockFile` and `Minified` where the path says so, or the content and the text
+/// that was there `before` both do.
+pub(super) fn set_flags(found: &mut Classified, path: &str, text: &[u8], before: Option<&[u8]>) {
     let name = path.rsplit('/').next().unwrap_or(path);
     if LOCK_FILES.contains(&name) {
         found.set(Flag::LockFile, format!("`{name}` pins dependencies"));
@@ -75,15 +76,19 @@ pub(super) fn set_flags(found: &mut Classified, path: &str, text: &[u8]) {
         found.set(Flag::Generated, format!("its name ends with `{suffix}`: {what}"));
         return;
     }
-    if lower.ends_with(".snap") || path.contains("__snapshots__/") {
+    if lower.ends_with(".snap") {
         found.set(Flag::Generated, "a test's recorded output");
         return;
     }
-    if let Some(line) = generated_header(text) {
-        found.set(Flag::Generated, format!("line {line} says that it is generated"));
+    let Some(before) = before else { return };
+    if let Some(line) = generated_header(text)
+        && generated_header(before).is_some()
+    {
+        let reason = format!("line {line} says that it is generated, as before the change");
+        found.set(Flag::Generated, reason);
         return;
     }
-    if is_minified(&lower, text) {
+    if is_minified(&lower, text) && is_minified(&lower, before) {
         found.set(Flag::Minified, "long lines with hardly a space");
         found.set(Flag::Generated, "minified code is written by a tool");
     }

@@ -28,6 +28,25 @@ const INTERPRETERS: [(&str, &str); 19] = [
     ("pwsh", "x.ps1"),
 ];
 
+/// Endings that run as another language than the one that is named after them, with a name that
+/// has this language.
+const OTHER_ENDINGS: [(&str, &str); 14] = [
+    (".phtml", "x.php"),
+    (".phtm", "x.php"),
+    (".pht", "x.php"),
+    (".phps", "x.php"),
+    (".php3", "x.php"),
+    (".php4", "x.php"),
+    (".php5", "x.php"),
+    (".php6", "x.php"),
+    (".php7", "x.php"),
+    (".php8", "x.php"),
+    (".phar.php", "x.php"),
+    (".py3", "x.py"),
+    (".jspf", "x.jsp"),
+    (".jspx", "x.jsp"),
+];
+
 /// As much text as tells two languages of one extension apart.
 const DISAMBIGUATION_PROBE: usize = 8 * 1024;
 
@@ -55,21 +74,9 @@ const LIKELY: [&str; 14] = [
 
 /// The language of the file at `path`, whose content starts with `text`.
 pub(super) fn detect(path: &str, text: &str) -> Option<DetectedLanguage> {
-    if names_its_language(text)
-        && let Ok(found) = linguist::detect_language_by_modeline(text)
-        && let Some(language) = found.into_iter().next()
-    {
-        return Some(language);
-    }
-    let mut candidates = linguist::detect_language_by_filename(path).unwrap_or_default();
-    if candidates.len() != 1 {
-        let by_extension = linguist::detect_language_by_extension(path).unwrap_or_default();
-        if candidates.is_empty() {
-            candidates = by_extension;
-        }
-    }
+    let mut candidates = by_name(path);
     match candidates.len() {
-        0 => by_shebang(text),
+        0 => by_shebang(text).or_else(|| by_mode_line(text)),
         1 => candidates.pop(),
         _ if is_plain(path, text) => likely(candidates),
         _ => {
@@ -78,6 +85,55 @@ pub(super) fn detect(path: &str, text: &str) -> Option<DetectedLanguage> {
             if by_content.is_empty() { likely(candidates) } else { likely(by_content) }
         }
     }
+}
+
+/// What names say, whatever their case: programs and file systems do not care about it either.
+fn by_name(path: &str) -> Vec<DetectedLanguage> {
+    let exact = by_exact_name(path);
+    if !exact.is_empty() {
+        return exact;
+    }
+    let lower = path.to_ascii_lowercase();
+    // Some systems drop dots and spaces at the end of a name.
+    let lower = lower.trim_end_matches(['.', ' ']);
+    let other = OTHER_ENDINGS.iter().find(|(ending, _)| lower.ends_with(ending));
+    let found = by_exact_name(other.map_or(lower, |(_, example)| example));
+    if !found.is_empty() {
+        return found;
+    }
+    // Names such as `Dockerfile` begin with a capital.
+    let (folder, name) = lower.rsplit_once('/').unwrap_or(("", lower));
+    let mut letters = name.chars();
+    let capital = letters.next().map(|first| first.to_ascii_uppercase());
+    by_exact_name(&format!("{folder}/{}{}", capital.unwrap_or_default(), letters.as_str()))
+}
+
+fn by_exact_name(path: &str) -> Vec<DetectedLanguage> {
+    let found = linguist::detect_language_by_filename(path).unwrap_or_default();
+    if !found.is_empty() {
+        return found;
+    }
+    if OTHER_ENDINGS.iter().any(|(ending, _)| path.ends_with(ending)) {
+        return Vec::new();
+    }
+    linguist::detect_language_by_extension(path).unwrap_or_default()
+}
+
+/// Whether the name is that of a text in some language, whatever the bytes are.
+pub fn is_named_as_text(path: &str) -> bool {
+    use linguist_types::LanguageType;
+    let found = by_name(path);
+    // What Python pickles has the ending of a language too.
+    let data = found.iter().any(|language| language.name == "Pickle");
+    !data && found.iter().any(|language| language.definition.language_type != LanguageType::Data)
+}
+
+/// What an editor is told. It decides where the name does not: a change could call its code prose.
+fn by_mode_line(text: &str) -> Option<DetectedLanguage> {
+    if !names_its_language(text) {
+        return None;
+    }
+    linguist::detect_language_by_modeline(text).ok()?.into_iter().next()
 }
 
 /// Whether an editor's mode line may be in the first or the last lines.
@@ -93,9 +149,12 @@ fn names_its_language(text: &str) -> bool {
 
 /// Whether the likely language of the extension is the one, without a closer look.
 fn is_plain(path: &str, text: &str) -> bool {
-    let extension = path.rsplit('.').next().unwrap_or_default();
-    // Translations of one toolkit are `.ts` files as well, and XML.
-    let is_markup = extension == "ts" && text.trim_start().starts_with('<');
+    let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    let extension = extension.as_str();
+    // Translations of one toolkit are `.ts` files as well, and XML: no code begins like this.
+    let start = text.trim_start();
+    let is_markup =
+        extension == "ts" && (start.starts_with("<?xml") || start.starts_with("<!DOCTYPE"));
     PLAIN.contains(&extension) && !is_markup
 }
 
@@ -124,6 +183,8 @@ pub(super) fn kind(path: &str, language: Option<&DetectedLanguage>) -> FileKind 
     use linguist_types::LanguageType;
     let Some(language) = language else { return unknown_kind(path) };
     match language.name {
+        // A picture that carries scripts.
+        "SVG" => FileKind::Template,
         "Shell" | "PowerShell" | "Batchfile" | "Makefile" | "Just" | "fish" | "Awk" => {
             FileKind::Script
         }
@@ -135,6 +196,7 @@ pub(super) fn kind(path: &str, language: Option<&DetectedLanguage>) -> FileKind 
             LanguageType::Programming => FileKind::Code,
             LanguageType::Prose => FileKind::Prose,
             LanguageType::Markup if is_page_text(language.name) => FileKind::Prose,
+            LanguageType::Markup if !is_style(language.name) => FileKind::Template,
             LanguageType::Markup => FileKind::Markup,
             LanguageType::Data => FileKind::Data,
         },
@@ -145,8 +207,35 @@ fn is_page_text(language: &str) -> bool {
     matches!(language, "Markdown" | "reStructuredText" | "AsciiDoc" | "Org" | "MDX" | "Roff")
 }
 
+/// How pages look, and how they are set: there is nothing to inject into and nothing runs.
+fn is_style(language: &str) -> bool {
+    let styles =
+        ["CSS", "SCSS", "Sass", "Less", "Stylus", "PostCSS", "TeX", "BibTeX", "BibTeX Style"];
+    styles.contains(&language)
+}
+
+/// Endings of templates that Linguist does not know.
+const TEMPLATES: [&str; 12] = [
+    ".tmpl",
+    ".tpl",
+    ".template",
+    ".j2",
+    ".jinja",
+    ".jinja2",
+    ".html.in",
+    ".gohtml",
+    ".vm",
+    ".ftlh",
+    ".thtml",
+    ".xhtml",
+];
+
 fn unknown_kind(path: &str) -> FileKind {
     let name = path.rsplit('/').next().unwrap_or(path);
+    let lower = name.to_ascii_lowercase();
+    if TEMPLATES.iter().any(|ending| lower.ends_with(ending)) {
+        return FileKind::Template;
+    }
     let has = |word: &str| words(name).iter().any(|found| found == word);
     if name.starts_with(".env") || has("conf") || has("config") || has("cfg") {
         FileKind::Config

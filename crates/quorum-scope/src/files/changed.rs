@@ -120,7 +120,7 @@ fn raw_entry(line: &[u8]) -> Option<RawEntry> {
     let mut facts = facts.split(|&byte| byte == b' ');
     let old_mode = octal(facts.next()?)?;
     let new_mode = octal(facts.next()?)?;
-    let _old_id = facts.next()?;
+    let old_id = facts.next()?.to_str().ok()?;
     let new_id = facts.next()?.to_str().ok()?;
     let status = *facts.next()?.first()?;
     let mut names = names.split(|&byte| byte == b'\t');
@@ -152,7 +152,9 @@ fn raw_entry(line: &[u8]) -> Option<RawEntry> {
         old_mode,
         new_mode,
         content,
+        old_id: old_id.bytes().any(|digit| digit != b'0').then(|| old_id.to_owned()),
         binary: false,
+        decoded: None,
         untracked: false,
         patch: Vec::new(),
         hunks: Vec::new(),

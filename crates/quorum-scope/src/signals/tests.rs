@@ -5,19 +5,16 @@ use crate::files::ContentSource;
 
 fn file(path: &str, body: &str) -> RawFile {
     RawFile {
-        path: path.into(),
-        old_path: None,
         change: Change::Modified,
         old_mode: 0o100_644,
         new_mode: 0o100_644,
         content: ContentSource::None,
-        binary: false,
-        untracked: false,
         patch: body.as_bytes().to_vec(),
         hunks: vec![(
             Hunk { old_start: 1, old_lines: 1, new_start: 1, new_lines: 1 },
             0..body.len(),
         )],
+        ..RawFile::whole(path.into())
     }
 }
 

@@ -90,7 +90,7 @@ fn committed_forms() {
     assert_eq!(file("src/moved.rs")["change"], "renamed");
     assert_eq!(file("src/moved.rs")["old_path"], "src/lib.rs");
     assert_eq!(file("gone.rs")["change"], "deleted");
-    assert_eq!(file("image.png")["flags"], json!(["binary"]));
+    assert_eq!(file("image.png")["flags"], json!(["binary", "media"]));
     assert_eq!(file("image.png")["tokens"], 100);
 }
 
@@ -213,7 +213,7 @@ fn kinds_of_entries() {
         files.iter().find(|file| file["path"] == path).expect(path)["flags"].clone()
     };
     assert_eq!(flags(&plan, "link"), json!(["symlink"]));
-    assert_eq!(flags(&plan, "sub"), json!(["submodule"]));
+    assert_eq!(flags(&plan, "sub"), json!(["unreadable", "submodule"]));
     let plan = sandbox.plan(&["--commit", "HEAD"]);
     assert_eq!(flags(&plan, "tool.sh"), json!(["mode_change"]));
     assert_eq!(plan["scope"]["files"][0]["hunks"], json!([]));

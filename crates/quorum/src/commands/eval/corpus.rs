@@ -13,8 +13,8 @@ use quorum_model::config::ScopeConfig;
 use quorum_model::scope::{Change, FileEntry, Flag};
 use quorum_rules::{Side, SourceFile, Sources};
 use quorum_scope::classify::Classifier;
-use quorum_scope::content::Content;
-use quorum_scope::files::{ContentSource, RawFile};
+use quorum_scope::content::{Content, readable};
+use quorum_scope::files::RawFile;
 
 use crate::failure::Failure;
 use crate::progress;
@@ -129,20 +129,9 @@ pub(super) fn review(
 
 fn source(root: &Path, path: &str, classifier: &Classifier) -> Option<SourceFile> {
     let bytes = fs::read(root.join(path)).ok()?;
-    let raw = RawFile {
-        path: BString::from(path),
-        old_path: None,
-        change: Change::Unchanged,
-        old_mode: 0,
-        new_mode: 0o100_644,
-        content: ContentSource::WorkTree,
-        binary: false,
-        untracked: false,
-        patch: Vec::new(),
-        hunks: Vec::new(),
-    };
-    let content = Content::Whole(bytes);
-    let mut classified = classifier.classify(&raw, &content);
+    let (content, decoded) = readable(path, bytes);
+    let raw = RawFile { decoded, ..RawFile::whole(BString::from(path)) };
+    let mut classified = classifier.classify(&raw, &content, None);
     // Samples often lie in folders named like tests; they are meant to be judged as product code.
     for flag in [Flag::Test, Flag::Vendored, Flag::Generated, Flag::Docs] {
         classified.flags.remove(&flag);

@@ -1,0 +1,104 @@
+use super::*;
+
+const CODE: &str = "import os\nos.system(input())\n";
+
+fn text_of(path: &str, bytes: &[u8], is_code: bool) -> Option<String> {
+    match read(path, bytes.to_vec(), is_code) {
+        Readable::Plain(text) | Readable::Decoded { text, .. } => String::from_utf8(text).ok(),
+        Readable::Media(_) | Readable::Elsewhere | Readable::Binary => None,
+    }
+}
+
+fn wide(units: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
+    units.flatten().collect()
+}
+
+#[test]
+fn every_unicode_encoding_reads_the_same() {
+    let text = format!("{CODE}# Grüße, 世界\n");
+    let two_le = wide(text.encode_utf16().map(|unit| unit.to_le_bytes().to_vec()));
+    let two_be = wide(text.encode_utf16().map(|unit| unit.to_be_bytes().to_vec()));
+    let four_le = wide(text.chars().map(|unit| u32::from(unit).to_le_bytes().to_vec()));
+    let four_be = wide(text.chars().map(|unit| u32::from(unit).to_be_bytes().to_vec()));
+    let marked = |mark: &[u8], bytes: &[u8]| [mark, bytes].concat();
+    let forms = [
+        text.clone().into_bytes(),
+        two_le.clone(),
+        two_be.clone(),
+        four_le.clone(),
+        four_be.clone(),
+        marked(&[0xff, 0xfe], &two_le),
+        marked(&[0xfe, 0xff], &two_be),
+        marked(&[0xff, 0xfe, 0, 0], &four_le),
+        marked(&[0, 0, 0xfe, 0xff], &four_be),
+    ];
+    for (number, form) in forms.iter().enumerate() {
+        for is_code in [true, false] {
+            let found = text_of("a.py", form, is_code);
+            assert_eq!(found.as_deref(), Some(text.as_str()), "form {number}");
+        }
+    }
+}
+
+#[test]
+fn old_encodings_are_told_by_their_bytes() {
+    let cases: [(&[u8], &str); 3] = [
+        (b"# caf\xe9 au lait, d\xe9j\xe0 vu\nx = 1\n", "café"),
+        (
+            b"# \x82\xb1\x82\xea\x82\xcd\x83\x65\x83\x58\x83\x67\x82\xc5\x82\xb7\nx = 1\n",
+            "これはテスト",
+        ),
+        (b"# \xcf\xf0\xe8\xe2\xe5\xf2, \xea\xe0\xea \xe4\xe5\xeb\xe0\nx = 1\n", "Привет"),
+    ];
+    for (bytes, expected) in cases {
+        let text = text_of("a.py", bytes, true).expect("it is text");
+        assert!(text.contains(expected) && text.ends_with("x = 1\n"), "{text}");
+    }
+}
+
+#[test]
+fn a_zero_byte_is_shown() {
+    let text = text_of("a.py", b"x = 1 # \0\nos.system(input())\n", true);
+    assert_eq!(text.as_deref(), Some("x = 1 # \u{2400}\nos.system(input())\n"));
+    assert_eq!(read("a.bin", vec![0, 1, 2, 3, 200, 201, 0, 7], false), Readable::Binary);
+}
+
+#[test]
+fn a_byte_order_mark_before_plain_text_hides_nothing() {
+    let text = text_of("a.php", b"\xff\xfe<?php system($_GET['x']); ?>\n", true);
+    assert!(text.is_some_and(|text| text.contains("system($_GET['x'])")));
+}
+
+#[test]
+fn a_carriage_return_alone_ends_a_line() {
+    assert_eq!(text_of("a.py", b"# note\ros.x()\r", true).as_deref(), Some("# note\nos.x()\n"));
+    let windows = b"a\r\nb\r\n".to_vec();
+    assert_eq!(read("a.py", windows.clone(), true), Readable::Plain(windows));
+}
+
+#[test]
+fn media_needs_its_bytes_and_its_ending_and_no_code() {
+    let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x01\0".to_vec();
+    assert_eq!(read("a.PNG", png.clone(), false), Readable::Media("an image"));
+    assert_eq!(read("a.dat", png.clone(), false), Readable::Binary);
+    let noise: Vec<u8> = (0..=255).cycle().take(600).collect();
+    assert_eq!(read("a.png", noise.clone(), false), Readable::Binary);
+    let hidden = [png.as_slice(), b"<?php system($_GET[0]);"].concat();
+    assert!(!matches!(read("a.png", hidden, false), Readable::Media(_)));
+    let script = [b"GIF89a/*".as_slice(), &noise, b"*/=1;alert(1)"].concat();
+    assert!(!matches!(read("a.gif", script, false), Readable::Media(_)));
+    assert!(text_of("a.gif", b"GIF89a=1;alert(document.cookie)", false).is_some());
+}
+
+#[test]
+fn a_pointer_is_not_what_it_points_to() {
+    let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n";
+    assert_eq!(read("model.py", pointer.to_vec(), true), Readable::Elsewhere);
+}
+
+#[test]
+fn lines_of_a_diff_lose_the_halves_of_wide_characters() {
+    let body = b"+i\0m\0p\0o\0r\0t\0 \0o\0s\0\n";
+    assert_eq!(read_hunk(body).as_deref(), Some(b"+import os\n".as_slice()));
+    assert_eq!(read_hunk(b"+plain\n"), None);
+}
