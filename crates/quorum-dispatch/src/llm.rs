@@ -10,7 +10,6 @@ pub mod delegate;
 mod desk;
 mod excerpt;
 mod ground;
-mod injection;
 mod ledger;
 mod line;
 mod prompt;

@@ -11,6 +11,7 @@ pub mod secrets {
 }
 pub mod finding;
 mod flow;
+pub mod injection;
 mod looks;
 mod pattern;
 pub mod review;

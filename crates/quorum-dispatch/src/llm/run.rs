@@ -7,20 +7,19 @@ use quorum_model::agent::Agent;
 use quorum_model::finding::{AgentFinding, Finding};
 use quorum_model::outcome::{AgentOutcome, Message};
 use quorum_model::plan::{Plan, PlannedAgent};
-use quorum_model::scope::{Change, FileEntry};
+use quorum_model::scope::FileEntry;
 use quorum_model::severity::Severity;
 use quorum_model::unit::Unit;
 
 use super::branch::{BranchId, BranchLimits, BranchState, Branches};
 use super::desk::{AgentEngine, Cancel, Desk, LlmReview};
 use super::ground::Ground;
-use super::injection;
 use super::ledger::Ledger;
 use super::prompt::Prompts;
 use super::said::Said;
 use super::seats::Seats;
 use super::session::{Session, Worker};
-use super::shown::{Library, Mark, ShownFile};
+use super::shown::{Library, ShownFile};
 use super::verify::assign;
 
 /// The run, its agents, and their waves.
@@ -82,7 +81,7 @@ impl<'a> Panel<'a> {
         let workers: Vec<Worker<'_>> = workers(&desk);
         let Some(parent) = self.parent(&workers) else { return Vec::new() };
         // While the models think; at the end somebody would wait for it.
-        std::thread::spawn(injection::prepare);
+        std::thread::spawn(quorum_rules::injection::prepare);
         let mut outcomes = join_all(workers.iter().map(|worker| worker.run(parent))).await;
         drop(self.branches.become_(parent, BranchState::Completed));
         report_attempts(&desk, &mut outcomes);
@@ -196,40 +195,17 @@ pub(super) fn report_attempts(desk: &Desk<'_>, outcomes: &mut [AgentOutcome]) {
     }
 }
 
+/// What names of files say. The rules search the files themselves.
 fn attempts(plan: &Plan, library: &Library<'_>) -> Vec<AgentFinding> {
     let mut findings = Vec::new();
     for entry in &plan.scope.files {
-        let shown = library.changed(&entry.path);
-        if let Some(what) = injection::scan_name(&entry.path) {
+        if let Some(what) = quorum_rules::injection::scan_name(&entry.path) {
+            let shown = library.changed(&entry.path);
             let text = first_line(shown.as_deref()).unwrap_or_else(|| entry.path.to_string());
             findings.push(attempt(entry, 1, &text, &format!("the file's name {what}")));
         }
-        let Some(file) = shown else { continue };
-        let lines = added_lines(entry, &file);
-        let texts: BTreeMap<u64, &str> =
-            lines.iter().map(|(number, text)| (*number, text.as_str())).collect();
-        for found in injection::scan(lines.iter().map(|(number, text)| (*number, text.as_str()))) {
-            let text = texts.get(&found.line).copied().unwrap_or_default();
-            let text = super::visible::visible(text);
-            findings.push(attempt(entry, found.line, &text, &format!("the text {}", found.what)));
-        }
     }
     findings
-}
-
-/// The lines that a change brings, or all of a file that is reviewed as a whole; as they are, hidden
-/// characters included.
-fn added_lines(entry: &FileEntry, file: &ShownFile) -> Vec<(u64, String)> {
-    if entry.change == Change::Deleted {
-        return Vec::new();
-    }
-    if entry.hunks.is_empty() {
-        let lines = file.head.iter().flat_map(super::shown::Shown::raw_lines);
-        return lines.map(|(number, text)| (number, text.to_owned())).collect();
-    }
-    let lines = file.hunks.iter().flat_map(|hunk| &hunk.lines);
-    let added = lines.filter(|line| line.mark == Mark::Added);
-    added.map(|line| (line.number, line.text.clone())).collect()
 }
 
 fn first_line(file: Option<&ShownFile>) -> Option<String> {
@@ -252,7 +228,7 @@ fn attempt(entry: &FileEntry, line: u64, evidence: &str, what: &str) -> AgentFin
             .to_owned(),
         cwe: Some("CWE-1427".to_owned()),
         references: Vec::new(),
-        rule: Some("llm.reviewer-injection".to_owned()),
+        rule: Some("text.addresses-ai-reviewer".to_owned()),
         effort: None,
         confidence: Some(0.8),
         dependency: None,

@@ -81,11 +81,6 @@ impl Shown {
         (1..).zip(self.lines.iter().map(|line| line.visible.as_str()))
     }
 
-    /// Lines as they are, hidden characters included, without secrets.
-    pub(crate) fn raw_lines(&self) -> impl Iterator<Item = (u64, &str)> {
-        (1..).zip(self.lines.iter().map(|line| line.redacted.as_str()))
-    }
-
     fn get(&self, number: u64) -> Option<&Line> {
         let index = usize::try_from(number.checked_sub(1)?).ok()?;
         self.lines.get(index)

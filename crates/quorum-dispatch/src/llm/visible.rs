@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use quorum_rules::injection::{is_bidirectional, is_tag};
+
 /// `text` with every such character written as `⟨U+202E⟩`; tabs stay.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
@@ -23,16 +25,6 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// `text` without these characters: what somebody meant who hid words with them.
-pub(crate) fn without_hidden(text: &str) -> String {
-    text.chars().filter(|&character| !is_hidden(character)).collect()
-}
-
-/// Whether `text` holds characters that reorder others or carry hidden text.
-pub(crate) fn deceives(text: &str) -> bool {
-    text.chars().any(|character| is_bidirectional(character) || is_tag(character))
-}
-
 fn is_hidden(character: char) -> bool {
     (character.is_control() && character != '\t')
         || is_bidirectional(character)
@@ -45,17 +37,6 @@ fn is_hidden(character: char) -> bool {
         )
 }
 
-fn is_bidirectional(character: char) -> bool {
-    matches!(
-        character,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-    )
-}
-
-fn is_tag(character: char) -> bool {
-    matches!(character, '\u{e0000}'..='\u{e007f}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,8 +46,6 @@ mod tests {
     fn hidden_characters_are_shown_and_others_stay() {
         assert_eq!(visible("a\u{202e}b\u{200b}\tc\u{7}"), "a⟨U+202E⟩b⟨U+200B⟩\tc⟨U+0007⟩");
         assert_eq!(visible("größe 日本 🦀"), "größe 日本 🦀");
-        assert!(deceives("x\u{2066}y") && !deceives("größe"));
-        assert_eq!(without_hidden("ig\u{200b}nore"), "ignore");
     }
 
     proptest! {

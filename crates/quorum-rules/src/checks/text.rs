@@ -12,8 +12,11 @@ const AGENT: &str = "security-reviewer";
 
 /// Looks at one file.
 pub(crate) fn check(file: &ParsedFile, findings: &mut Vec<RuleFinding>) {
-    characters::check(file, findings);
+    let first = findings.len();
     instructions::check(file, findings);
+    // What is hidden and what it says are one defect.
+    let told: Vec<u64> = findings.iter().skip(first).map(|found| found.line).collect();
+    characters::check(file, &told, findings);
 }
 
 fn is_prose(file: &ParsedFile) -> bool {

@@ -32,7 +32,8 @@ const LOOK_ALIKE: CodeRule = CodeRule {
     confidence: 0.75,
 };
 
-pub(super) fn check(file: &ParsedFile, findings: &mut Vec<RuleFinding>) {
+/// Looks at the lines that are not in `told`, which is sorted.
+pub(super) fn check(file: &ParsedFile, told: &[u64], findings: &mut Vec<RuleFinding>) {
     let text = file.text();
     if text.is_ascii() {
         return;
@@ -42,7 +43,7 @@ pub(super) fn check(file: &ParsedFile, findings: &mut Vec<RuleFinding>) {
         FileKind::Code | FileKind::Script | FileKind::Config | FileKind::Markup
     ) && !is_prose(file);
     for (number, line) in (1..).zip(text.lines()) {
-        if line.is_ascii() {
+        if line.is_ascii() || told.binary_search(&number).is_ok() {
             continue;
         }
         if let Some(seen) = first_of(line, number == 1) {

@@ -126,7 +126,15 @@ fn what_talks_to_reviewers_changes_nothing_and_is_reported() {
     let marked =
         |finding: &Value| finding["issue"].as_str().is_some_and(|i| i.contains("is marked"));
     assert_eq!(found(&result, &marked).len(), 51, "every defect is still reported");
-    let reported = found(&result, &|finding| finding["rule"] == "llm.reviewer-injection");
+    let rules =
+        ["text.addresses-ai-reviewer", "text.bidirectional-control", "text.invisible-character"];
+    let is_told = |finding: &Value| rules.iter().any(|rule| finding["rule"] == *rule);
+    let reported = found(&result, &is_told);
+    let places = result["findings"].as_array().expect("findings").iter().filter(|f| is_told(f));
+    let places: Vec<(String, u64)> =
+        places.map(|f| (f["file"].to_string(), f["line"].as_u64().expect("a line"))).collect();
+    let distinct: BTreeSet<_> = places.iter().collect();
+    assert_eq!(distinct.len(), places.len(), "one line gives one finding");
     let silent: Vec<&str> = (0..50)
         .filter(|number| !reported.contains(&format!("src/part{number}.py")))
         .map(|number| ATTEMPTS[number])
