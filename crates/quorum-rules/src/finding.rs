@@ -44,6 +44,25 @@ pub struct RuleFinding {
     pub caused: bool,
 }
 
+/// Lines of code without the indentation that all of them have, and without empty lines around them.
+///
+/// A quote that loses the indentation of its first line alone shows another structure.
+pub fn dedent(code: &str) -> String {
+    let blank = |line: &&str| line.trim().is_empty();
+    let lines: Vec<&str> = code.lines().map(str::trim_end).skip_while(blank).collect();
+    let mut common: Option<&str> = None;
+    for line in lines.iter().filter(|line| !blank(line)) {
+        let here = &line[..line.len() - line.trim_start().len()];
+        common = Some(common.map_or(here, |common| {
+            let same = common.bytes().zip(here.bytes()).take_while(|(a, b)| a == b).count();
+            common.get(..same).unwrap_or_default()
+        }));
+    }
+    let common = common.unwrap_or_default().len();
+    let cut: Vec<&str> = lines.iter().map(|line| line.get(common..).unwrap_or_default()).collect();
+    cut.join("\n").trim_end().to_owned()
+}
+
 /// The confidence from which a finding is shown to people.
 pub const SHOWN: f64 = 0.5;
 
@@ -68,6 +87,26 @@ impl From<RuleFinding> for AgentFinding {
             user_impact: None,
             trace: found.trace,
             replacement: found.replacement,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quote_keeps_its_shape() {
+        let cases = [
+            ("    except Exception:\n        pass", "except Exception:\n    pass"),
+            ("\n\tif a {\n\t\tb()\n\t}\n", "if a {\n\tb()\n}"),
+            ("a\n  b", "a\n  b"),
+            ("  a\n\n  b  ", "a\n\nb"),
+            ("\ta\n    b", "\ta\n    b"),
+            ("", ""),
+        ];
+        for (code, expected) in cases {
+            assert_eq!(dedent(code), expected, "{code:?}");
         }
     }
 }

@@ -150,7 +150,11 @@ pub(crate) fn quote(node: Node<'_>, source: &str) -> String {
             .rfind('\n')
             .unwrap_or(floor_boundary(whole, BYTES));
     }
-    whole[..end].trim_end().to_owned()
+    // The first line begins where the node does; the others, where the line of the node does.
+    let before = source.get(..node.start_byte()).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let indentation = &line[..line.len() - line.trim_start().len()];
+    crate::finding::dedent(&[indentation, &whole[..end]].concat())
 }
 
 fn floor_boundary(text: &str, mut at: usize) -> usize {

@@ -6,7 +6,7 @@ use quorum_syntax::grep::tree_sitter::StrDoc;
 
 use super::compiled::{Compiled, RuleShape};
 use super::{Rule, RuleSet, agent};
-use crate::finding::RuleFinding;
+use crate::finding::{RuleFinding, dedent};
 use crate::pattern::{Bindings, SyntaxNode};
 use crate::source::ParsedFile;
 
@@ -128,7 +128,7 @@ fn evidence(text: &str, first: usize, last: usize) -> String {
     const LINES: usize = 6;
     let count = (last.max(first) - first + 1).min(LINES);
     let lines: Vec<&str> = text.lines().skip(first).take(count).collect();
-    lines.join("\n").trim().to_owned()
+    dedent(&lines.join("\n"))
 }
 
 /// Puts the text of metavariables into a sentence.
