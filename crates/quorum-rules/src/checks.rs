@@ -76,17 +76,42 @@ fn is_foreign(file: &ParsedFile) -> bool {
 }
 
 /// Where in the head version a line of the base version stood: itself, less what was removed
-/// before it, plus what was added before that.
+/// before it, plus what was added before that. For a removed line, the first line of what stands in
+/// its place, or the line after it.
 fn head_line(file: &ParsedFile, base_line: u64) -> u64 {
+    let is_removed = file.source.removed.contains(base_line);
     let removed_before: u64 = count_before(file.source.removed.ranges(), base_line);
     let mut line = base_line - removed_before;
     for &(first, last) in file.source.added.as_ref().map(LineSet::ranges).unwrap_or_default() {
-        if first > line {
+        if first > line || (is_removed && first == line) {
             break;
         }
         line += last - first + 1;
     }
     line.clamp(1, (file.text().lines().count() as u64).max(1))
+}
+
+/// The line of the head version that a removed piece of code is best shown at: of the lines that
+/// stand in its place, the one that has most words of it.
+fn place_of_removed(file: &ParsedFile, base_line: u64, code: &str) -> u64 {
+    let first = head_line(file, base_line);
+    let ranges = file.source.added.as_ref().map(LineSet::ranges).unwrap_or_default();
+    let Some(&(_, last)) = ranges.iter().find(|(start, _)| *start == first) else { return first };
+    let words = |line: &str| -> Vec<String> {
+        let words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.filter(|word| word.len() > 1).map(str::to_owned).collect()
+    };
+    let known = words(code.lines().next().unwrap_or_default());
+    let shared = |line: &str| words(line).iter().filter(|word| known.contains(word)).count();
+    let lines = (1..).zip(file.text().lines());
+    let inside = lines.filter(|(number, _)| (first..=last).contains(number));
+    let best = inside.max_by_key(|(number, line)| (shared(line), std::cmp::Reverse(*number)));
+    best.map_or(first, |(number, _)| number)
+}
+
+/// A quote of code that is not there any more, so that nobody looks for it in the new file.
+fn quoted_as_removed(code: &str) -> String {
+    code.lines().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n")
 }
 
 fn count_before(ranges: &[(u64, u64)], line: u64) -> u64 {

@@ -75,7 +75,8 @@ impl ApiFacts {
                 .filter(|old| !facts.kept.iter().any(|new| new.names(old)))
                 .collect();
             for lost in &mut facts.lost {
-                lost.line = super::head_line(file, lost.line);
+                lost.line = super::place_of_removed(file, lost.line, &lost.quote);
+                lost.quote = super::quoted_as_removed(&lost.quote);
             }
             return facts;
         }
@@ -117,7 +118,8 @@ impl ApiFacts {
             .cloned()
             .collect();
         for lost in &mut facts.lost {
-            lost.line = super::head_line(file, lost.line);
+            lost.line = super::place_of_removed(file, lost.line, &lost.quote);
+            lost.quote = super::quoted_as_removed(&lost.quote);
         }
         facts
     }

@@ -53,7 +53,8 @@ pub(super) fn compare(
             continue;
         }
         let mut item = item.clone();
-        item.line = crate::checks::head_line(file, item.line);
+        item.line = crate::checks::place_of_removed(file, item.line, &item.quote);
+        item.quote = crate::checks::quoted_as_removed(&item.quote);
         facts.removed.push(item);
     }
 }

@@ -62,8 +62,10 @@ fn place(file: &ParsedFile, name: &str) -> (u64, String) {
             .map(|(number, line)| (number, line.trim().to_owned()))
     };
     let base = || {
-        find(file.source.base.as_deref().unwrap_or_default())
-            .map(|(number, line)| (crate::checks::head_line(file, number), line))
+        find(file.source.base.as_deref().unwrap_or_default()).map(|(number, line)| {
+            let place = crate::checks::place_of_removed(file, number, &line);
+            (place, crate::checks::quoted_as_removed(&line))
+        })
     };
     find(file.text()).or_else(base).unwrap_or((1, String::new()))
 }

@@ -49,6 +49,7 @@ pub(super) fn breaks(file: &ParsedFile) -> Vec<(Item, Break)> {
                 .unwrap_or_default()
                 .trim()
                 .to_owned();
+            let quote = if is_removed { crate::checks::quoted_as_removed(&quote) } else { quote };
             let item = Item {
                 name,
                 kind: Kind::Field,
