@@ -226,9 +226,11 @@ fn most_specific(rules: &RuleSet, findings: Vec<RuleFinding>) -> Vec<RuleFinding
             supersedes(rules, known, &found)
                 || supersedes(rules, &found, known)
                 || (known.cwe.is_some() && known.cwe == found.cwe && known.rule != found.rule)
+                || one_secret(known, &found)
         });
         match rival {
             None => kept.push(found),
+            Some(known) if one_secret(known, &found) => merge_secret(known, found),
             Some(known) => {
                 let better = supersedes(rules, &found, known)
                     || (!supersedes(rules, known, &found)
@@ -239,6 +241,21 @@ fn most_specific(rules: &RuleSet, findings: Vec<RuleFinding>) -> Vec<RuleFinding
         }
     }
     kept
+}
+
+/// Whether the search for secrets and a rule about code speak of the same value.
+fn one_secret(a: &RuleFinding, b: &RuleFinding) -> bool {
+    let searched = |found: &RuleFinding| found.rule.starts_with("secrets.");
+    a.category == "secrets" && b.category == "secrets" && searched(a) != searched(b)
+}
+
+/// The search quotes without the value; how bad it is, the surer of the two says.
+fn merge_secret(known: &mut RuleFinding, found: RuleFinding) {
+    let is_search = found.rule.starts_with("secrets.");
+    let other = if is_search { std::mem::replace(known, found) } else { found };
+    known.severity = known.severity.max(other.severity);
+    known.confidence = known.confidence.max(other.confidence);
+    known.references.push(format!("rule:{}", other.rule));
 }
 
 fn supersedes(rules: &RuleSet, one: &RuleFinding, other: &RuleFinding) -> bool {

@@ -32,7 +32,7 @@ pub(crate) fn check(file: &ParsedFile, findings: &mut Vec<RuleFinding>) {
         if !file.source.touches(line, end_line) || !seen.insert(&text[hit.span.clone()]) {
             continue;
         }
-        if let Some((severity, confidence, reason)) = place.rate(hit) {
+        if let Some((severity, confidence, reason)) = place.rate(hit, is_described(file, hit)) {
             let quoted = usize::try_from(line - 1).ok().and_then(|at| lines.get(at).copied());
             findings.push(RuleFinding {
                 rule: format!("secrets.{}", hit.kind.id()),
@@ -101,6 +101,9 @@ impl Place {
         let test = entry.has(Flag::Test)
             || in_folder(&["testdata", "fixtures", "mocks", "__mocks__", "examples", "example"])
             || in_folder(&["samples", "sample", "demo", "spec"])
+            || path
+                .rsplit_once('/')
+                .is_some_and(|(folders, _)| folders.split('/').any(is_for_tests))
             || path.contains(".example");
         let prose = entry.kind == FileKind::Prose || entry.has(Flag::Docs);
         Self {
@@ -120,7 +123,9 @@ impl Place {
     }
 
     /// Severity and confidence of a hit in this place, with a word on why it is rated lower.
-    fn rate(&self, hit: &Hit) -> Option<(Severity, f64, String)> {
+    ///
+    /// `described` says that it stands in text about the code.
+    fn rate(&self, hit: &Hit, described: bool) -> Option<(Severity, f64, String)> {
         let guessed = matches!(hit.kind, Kind::Password | Kind::Generic | Kind::Address);
         let named = matches!(hit.kind, Kind::Provider { .. }) && hit.shown == 0;
         let noise = self.foreign && matches!(hit.kind, Kind::Generic);
@@ -129,7 +134,8 @@ impl Place {
         }
         // A checksum that holds is no accident, wherever it stands.
         let certain = matches!(hit.kind, Kind::Provider { checked: true, .. });
-        let Some(place) = self.made_up.filter(|_| !certain) else {
+        let described = (guessed && described).then_some("in the description of code");
+        let Some(place) = self.made_up.or(described).filter(|_| !certain) else {
             return Some((hit.severity, hit.confidence, String::new()));
         };
         let doubt = if guessed { 0.3 } else { 0.1 };
@@ -139,6 +145,37 @@ impl Place {
         );
         Some((Severity::Low, hit.confidence - doubt, reason))
     }
+}
+
+/// Whether a folder's name says that it is for tests: `tests`, `test-data`, `servertest`.
+fn is_for_tests(folder: &str) -> bool {
+    const OTHERS: [&str; 6] = ["latest", "contest", "attest", "protest", "greatest", "fastest"];
+    let mut words = folder.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| {
+        matches!(word, "test" | "tests" | "testing" | "testdata" | "e2e" | "fixture" | "mock")
+            || (word.ends_with("test") && !OTHERS.contains(&word))
+            || word.ends_with("tests")
+    })
+}
+
+/// Whether a hit stands in a docstring or in a comment for a documentation generator.
+fn is_described(file: &ParsedFile, hit: &Hit) -> bool {
+    let Some(tree) = &file.tree else { return false };
+    let root = tree.root_node();
+    let Some(node) = root.descendant_for_byte_range(hit.span.start, hit.span.end) else {
+        return false;
+    };
+    std::iter::successors(Some(node), quorum_syntax::Node::parent).any(|node| {
+        let text = file.text().get(node.byte_range()).unwrap_or_default();
+        let parent = node.parent().map_or("", |parent| parent.kind());
+        match node.kind() {
+            "string" => parent == "expression_statement",
+            "comment" | "line_comment" | "block_comment" => {
+                ["/**", "///", "//!", "/*!"].iter().any(|mark| text.starts_with(mark))
+            }
+            _ => false,
+        }
+    })
 }
 
 fn cwe(kind: Kind) -> &'static str {
