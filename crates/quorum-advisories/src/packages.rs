@@ -10,6 +10,7 @@ mod nuget;
 mod php;
 mod python;
 mod ruby;
+mod source;
 mod toml;
 mod tree;
 mod xml;
@@ -51,6 +52,12 @@ pub struct Package {
     pub origin: Origin,
     /// The lock file says that it runs a program when it is installed.
     pub has_install_script: bool,
+    /// Where a lock file says that it is fetched from: the address of a registry or repository, or
+    /// the host of an archive. Absent where the file does not say.
+    pub source: Option<String>,
+    /// The hashes that a lock file holds its archives to; absent where the file has no place for
+    /// them.
+    pub hashes: Option<Vec<String>>,
 }
 
 /// Whether the project asks for a package itself.
@@ -120,6 +127,8 @@ impl Package {
             dev: false,
             origin: Origin::Registry,
             has_install_script: false,
+            source: None,
+            hashes: None,
         }
     }
 
@@ -150,6 +159,16 @@ impl Package {
 
     fn origin(mut self, origin: Origin) -> Self {
         self.origin = origin;
+        self
+    }
+
+    fn source(mut self, source: Option<String>) -> Self {
+        self.source = source;
+        self
+    }
+
+    fn hashes<T: Into<String>>(mut self, hashes: impl IntoIterator<Item = T>) -> Self {
+        self.hashes = Some(hashes.into_iter().map(Into::into).collect());
         self
     }
 }
@@ -296,6 +315,20 @@ impl Format {
             Self::ComposerJson => &["composer.lock"],
             _ => &[],
         }
+    }
+
+    /// The name of the manifest that this lock file pins, in its own folder.
+    pub fn manifest(self) -> Option<&'static str> {
+        Some(match self {
+            Self::CargoLock => "Cargo.toml",
+            Self::GoSum => "go.mod",
+            Self::PackageLock | Self::YarnLock | Self::PnpmLock | Self::BunLock => "package.json",
+            Self::PythonLock => "pyproject.toml",
+            Self::PipfileLock => "Pipfile",
+            Self::GemfileLock => "Gemfile",
+            Self::ComposerLock => "composer.json",
+            _ => return None,
+        })
     }
 }
 

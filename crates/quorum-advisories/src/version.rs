@@ -4,12 +4,15 @@ mod composer;
 mod maven;
 mod number;
 mod pep440;
+mod requirement;
 mod rubygems;
 mod semver;
 
 use std::cmp::Ordering;
 
 use crate::Ecosystem;
+
+pub use requirement::satisfies;
 
 /// Compares two versions by the ecosystem's own order.
 ///

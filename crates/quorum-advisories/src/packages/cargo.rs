@@ -1,7 +1,7 @@
 //! Cargo's manifest and lock file.
 
 use super::tree::Node;
-use super::{Document, Located, Origin, Package, Relation, exact, is_commit};
+use super::{Document, Located, Origin, Package, Relation, exact, is_commit, source};
 use crate::Ecosystem::Cargo;
 
 pub(super) fn manifest(root: &Node) -> Document {
@@ -47,7 +47,13 @@ pub(super) fn lock(root: &Node) -> Document {
         let version = node.get("version")?;
         // The line that a diff changes is that of the version.
         let package = Package::new(Cargo, name, version.line).version(version.text()?);
-        Some(package.origin(origin(node.text_at("source"))))
+        let stated = node.text_at("source");
+        let package = package.origin(origin(stated)).source(stated.and_then(source::address));
+        Some(if package.origin == Origin::Registry {
+            package.hashes(node.text_at("checksum"))
+        } else {
+            package
+        })
     };
     let all: Vec<Package> = root.items_at("package").iter().filter_map(entry).collect();
     // Members of the workspace have no source; what they name is asked for directly.

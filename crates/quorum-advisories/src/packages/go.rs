@@ -101,7 +101,8 @@ pub(super) fn sums(text: &str) -> Result<Document, ReadError> {
             [] => {}
             [name, version, hash] if hash.starts_with("h1:") => {
                 if !version.ends_with("/go.mod") {
-                    packages.push(Package::new(Go, *name, number).version(plain(version)));
+                    let package = Package::new(Go, *name, number).version(plain(version));
+                    packages.push(package.hashes([*hash]));
                 }
             }
             _ => {

@@ -1,7 +1,7 @@
 //! The manifest and lock files of npm and Bun.
 
 use super::tree::Node;
-use super::{Document, Located, Origin, Package, Relation, Script, exact, is_commit};
+use super::{Document, Located, Origin, Package, Relation, Script, exact, is_commit, source};
 use crate::Ecosystem::Npm;
 
 /// The scripts that run on the machine of whoever installs the package.
@@ -105,7 +105,30 @@ fn installed(path: &str, node: &Node, direct: &[&str]) -> Option<Package> {
     package.dev = node.is_true("dev") || node.is_true("devOptional");
     package.origin = resolved(node);
     package.has_install_script = node.is_true("hasInstallScript");
+    fetched(&mut package, node);
     Some(package)
+}
+
+/// Where an entry is fetched from, and what its archive is held to.
+fn fetched(package: &mut Package, node: &Node) {
+    let resolved = node.text_at("resolved");
+    package.source = match &package.origin {
+        Origin::Git { url, .. } => source::address(resolved.unwrap_or(url)),
+        Origin::Registry | Origin::Url { .. } => resolved.and_then(source::host),
+        Origin::Path => None,
+    };
+    // What another package's archive contains has no archive of its own.
+    let archived = matches!(package.origin, Origin::Registry | Origin::Url { .. })
+        && !node.is_true("inBundle")
+        && !node.is_true("bundled");
+    if archived && resolved.is_some() {
+        package.hashes = Some(words(node.text_at("integrity").unwrap_or_default()));
+    }
+}
+
+/// An entry may be held to several hashes.
+fn words(hashes: &str) -> Vec<String> {
+    hashes.split_whitespace().map(str::to_owned).collect()
 }
 
 fn resolved(node: &Node) -> Origin {
@@ -145,6 +168,7 @@ fn nested(node: &Node, packages: &mut Vec<Package>, depth: usize) {
         package.version = Some(version.to_owned()).filter(|_| package.origin == Origin::Registry);
         package.dev = node.is_true("dev");
         package.relation = if depth == 0 { Relation::Unknown } else { Relation::Transitive };
+        fetched(&mut package, node);
         packages.push(package);
         nested(node, packages, depth + 1);
     }
@@ -161,15 +185,25 @@ pub(super) fn bun(root: &Node) -> Document {
         // A commit may have an `@` of its own in its address.
         let at = spec[1..].find('@').map_or(at, |first| first + 1);
         let (name, version) = (&spec[..at], &spec[at + 1..]);
-        let source = origin(version);
-        if source == Origin::Path || version.starts_with("workspace:") {
+        let from = origin(version);
+        if from == Origin::Path || version.starts_with("workspace:") {
             continue;
         }
         let is_direct = direct.contains(&key.as_str());
         let relation = if is_direct { Relation::Direct } else { Relation::Transitive };
         let mut package = Package::new(Npm, name, node.line).relation(relation);
-        package.version = Some(version.to_owned()).filter(|_| source == Origin::Registry);
-        package.origin = source;
+        package.version = Some(version.to_owned()).filter(|_| from == Origin::Registry);
+        match from {
+            Origin::Registry => {
+                let registry = node.items().get(1).and_then(Node::text);
+                package.source = registry.and_then(source::host);
+                let hash = node.items().get(3).and_then(Node::text);
+                package.hashes = Some(words(hash.unwrap_or_default()));
+            }
+            Origin::Git { .. } => package.source = source::address(version),
+            Origin::Url { .. } | Origin::Path => package.source = source::host(version),
+        }
+        package.origin = from;
         packages.push(package);
     }
     Document { packages, ..Document::default() }

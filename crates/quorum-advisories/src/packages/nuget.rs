@@ -17,7 +17,8 @@ pub(super) fn lock(root: &Node) -> Document {
             };
             let package = Package::new(NuGet, name, version.line)
                 .version(version.text().unwrap_or_default())
-                .relation(relation);
+                .relation(relation)
+                .hashes(node.text_at("contentHash"));
             // The same package stands once for every framework.
             let same =
                 |other: &Package| other.name == package.name && other.version == package.version;

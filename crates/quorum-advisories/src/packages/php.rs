@@ -1,7 +1,7 @@
 //! Composer's files.
 
 use super::tree::Node;
-use super::{Document, Located, Origin, Package, Relation, Script, exact};
+use super::{Document, Located, Origin, Package, Relation, Script, exact, source};
 use crate::Ecosystem::Packagist;
 
 const ON_INSTALL: &[&str] = &[
@@ -61,6 +61,8 @@ pub(super) fn lock(root: &Node) -> Document {
                 let url = source.text_at("url").unwrap_or_default().to_owned();
                 package.origin = Origin::Git { url, pinned: source.get("reference").is_some() };
             }
+            let from = node.at(&["dist", "url"]).or_else(|| node.at(&["source", "url"]));
+            package.source = from.and_then(Node::text).and_then(source::host);
             packages.push(package);
         }
     }

@@ -1,7 +1,7 @@
 //! Python's requirements, projects and lock files.
 
 use super::tree::Node;
-use super::{Document, Located, Origin, Package, Relation, is_commit};
+use super::{Document, Located, Origin, Package, Relation, is_commit, source};
 use crate::Ecosystem::PyPi;
 
 pub(super) fn requirements(text: &str) -> Document {
@@ -185,9 +185,43 @@ pub(super) fn lock(root: &Node) -> Document {
         };
         package.dev = node.text_at("category") == Some("dev");
         package.origin = locked_origin(node);
+        fetched(&mut package, node, root);
         packages.push(package);
     }
     Document { packages, ..Document::default() }
+}
+
+/// Where an entry is fetched from, and what its archives are held to.
+fn fetched(package: &mut Package, node: &Node, root: &Node) {
+    let stated = node.get("source");
+    let registry = stated.and_then(|source| source.text_at("registry").or(source.text_at("url")));
+    package.source = match &package.origin {
+        Origin::Git { url, .. } => source::address(url),
+        Origin::Url { url, .. } => source::host(url),
+        Origin::Registry => {
+            // The common form names the archive's address, or the index it was found in.
+            let found = registry.or_else(|| node.text_at("index"));
+            found.and_then(source::address)
+        }
+        Origin::Path => None,
+    };
+    if package.origin != Origin::Registry {
+        return;
+    }
+    let lists = ["files", "wheels"].iter().flat_map(|key| node.items_at(key));
+    let archives = lists.chain(node.get("sdist"));
+    let mut hashes: Vec<String> = archives.flat_map(hashes_of).collect();
+    // Poetry before 1.3 keeps them at the end of the file.
+    let late = root.at(&["metadata", "files"]).map(|files| files.items_at(&package.name));
+    hashes.extend(late.unwrap_or_default().iter().flat_map(hashes_of));
+    package.hashes = Some(hashes);
+}
+
+/// `hash = "sha256:…"`, or a table by algorithm.
+fn hashes_of(archive: &Node) -> Vec<String> {
+    let table = archive.entries_at("hashes").iter();
+    let named = table.filter_map(|(kind, hash)| Some(format!("{kind}:{}", hash.text()?)));
+    named.chain(archive.text_at("hash").map(str::to_owned)).collect()
 }
 
 fn locked_origin(node: &Node) -> Origin {
@@ -234,10 +268,26 @@ pub(super) fn pipfile_lock(root: &Node) -> Document {
                 let pinned = node.text_at("ref").is_some_and(is_commit);
                 package.origin = Origin::Git { url: url.to_owned(), pinned };
             }
+            package.source = match (&package.origin, node.text_at("index")) {
+                (Origin::Git { url, .. }, _) => source::address(url),
+                (_, Some(index)) => index_address(root, index),
+                _ => None,
+            };
+            if package.origin == Origin::Registry {
+                let hashes = node.items_at("hashes").iter().filter_map(Node::text);
+                package = package.hashes(hashes);
+            }
             if package.version.is_some() || package.origin != Origin::Registry {
                 packages.push(package);
             }
         }
     }
     Document { packages, ..Document::default() }
+}
+
+/// The address of an index that the file names.
+fn index_address(root: &Node, index: &str) -> Option<String> {
+    let indexes = root.at(&["_meta", "sources"]).map(Node::items).unwrap_or_default();
+    let named = indexes.iter().find(|node| node.text_at("name") == Some(index))?;
+    source::address(named.text_at("url")?)
 }

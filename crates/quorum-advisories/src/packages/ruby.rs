@@ -1,6 +1,6 @@
 //! Bundler's files.
 
-use super::{Document, Origin, Package, ReadError, Relation, is_commit};
+use super::{Document, Origin, Package, ReadError, Relation, is_commit, source};
 use crate::Ecosystem::RubyGems;
 
 /// `gem 'name', '~> 1.0'`, one to a line; what Ruby computes is not followed.
@@ -49,6 +49,7 @@ fn option<'a>(parts: &[&'a str], keys: &[&str]) -> Option<&'a str> {
 pub(super) fn lock(text: &str) -> Result<Document, ReadError> {
     let mut packages: Vec<Package> = Vec::new();
     let mut direct: Vec<String> = Vec::new();
+    let mut sums: Vec<(String, Vec<String>)> = Vec::new();
     let (mut section, mut remote, mut revision) = ("", String::new(), String::new());
     let mut known = text.trim().is_empty();
     for (number, line) in (1..).zip(text.lines()) {
@@ -82,10 +83,13 @@ pub(super) fn lock(text: &str) -> Result<Document, ReadError> {
                         "PATH" => Origin::Path,
                         _ => Origin::Registry,
                     };
-                    packages
-                        .push(Package::new(RubyGems, name, number).version(version).origin(origin));
+                    let from = Some(&remote).filter(|_| origin != Origin::Path);
+                    let package = Package::new(RubyGems, name, number).version(version);
+                    let from = from.and_then(|remote| source::address(remote));
+                    packages.push(package.origin(origin).source(from));
                 }
             }
+            ("CHECKSUMS", 2) => sums.extend(checksum(trimmed)),
             ("DEPENDENCIES", 2) => {
                 let name = trimmed.split([' ', '!']).next().unwrap_or(trimmed);
                 direct.push(name.to_owned());
@@ -99,8 +103,20 @@ pub(super) fn lock(text: &str) -> Result<Document, ReadError> {
     for package in &mut packages {
         let asked = direct.contains(&package.name);
         package.relation = if asked { Relation::Direct } else { Relation::Transitive };
+        if !sums.is_empty() && package.origin == Origin::Registry {
+            let own = sums.iter().filter(|(name, _)| *name == package.name);
+            package.hashes = Some(own.flat_map(|(_, hashes)| hashes.clone()).collect());
+        }
     }
     Ok(Document { packages, ..Document::default() })
+}
+
+/// `name (1.2.3) sha256=…`; a package that was not fetched yet has no hash.
+fn checksum(line: &str) -> Option<(String, Vec<String>)> {
+    let (name, rest) = line.split_once(" (")?;
+    let hashes = rest.split_once(')')?.1.split(',').map(str::trim);
+    let hashes = hashes.filter(|hash| !hash.is_empty()).map(str::to_owned);
+    Some((name.to_owned(), hashes.collect()))
 }
 
 /// `1.2.3-x86_64-linux` is version `1.2.3`.

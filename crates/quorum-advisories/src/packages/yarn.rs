@@ -1,6 +1,6 @@
 //! The lock files of Yarn and pnpm, which are indented text.
 
-use super::{Document, Origin, Package, ReadError, Relation, is_commit};
+use super::{Document, Origin, Package, ReadError, Relation, is_commit, source};
 use crate::Ecosystem::Npm;
 
 pub(super) fn yarn(text: &str) -> Result<Document, ReadError> {
@@ -28,6 +28,7 @@ pub(super) fn yarn(text: &str) -> Result<Document, ReadError> {
                 entry.line = number;
             }
             "resolved" | "resolution" if indent == 2 => entry.resolved = Some(value.to_owned()),
+            "integrity" | "checksum" if indent == 2 => entry.hash = Some(value.to_owned()),
             _ => {}
         }
     }
@@ -46,13 +47,14 @@ struct Entry {
     line: u64,
     version: Option<String>,
     resolved: Option<String>,
+    hash: Option<String>,
 }
 
 impl Entry {
     fn new(specs: &str, line: u64) -> Self {
         let first = specs.trim_matches('"').split(", ").next().unwrap_or(specs);
         let first = first.trim_matches('"').split(", ").next().unwrap_or(first);
-        Self { specs: first.to_owned(), line, version: None, resolved: None }
+        Self { specs: first.to_owned(), line, version: None, resolved: None, hash: None }
     }
 
     fn package(self) -> Option<Package> {
@@ -82,6 +84,20 @@ impl Entry {
         };
         let mut package = Package::new(Npm, name, self.line).relation(Relation::Unknown);
         package.version = self.version;
+        let archive = resolved.split('#').next().filter(|_| resolved.contains("://"));
+        package.source = match &origin {
+            Origin::Git { url, .. } => {
+                source::address(if archive.is_some() { resolved } else { url })
+            }
+            Origin::Registry | Origin::Url { .. } => archive.and_then(source::host),
+            Origin::Path => None,
+        };
+        if matches!(origin, Origin::Registry | Origin::Url { .. }) {
+            // The oldest form has the hash behind the address.
+            let behind = resolved.rsplit_once('#').map(|(_, hash)| hash);
+            package.hashes =
+                Some(self.hash.as_deref().or(behind).map(str::to_owned).into_iter().collect());
+        }
         package.origin = origin;
         Some(package)
     }
@@ -157,7 +173,8 @@ fn snapshot(key: &str, line: u64) -> Option<Package> {
             name.unwrap_or_else(|| key.trim_end_matches('/').rsplit('/').nth(1).unwrap_or(key));
         let pinned = key.rsplit('/').next().is_some_and(is_commit);
         let origin = Origin::Git { url: key.to_owned(), pinned };
-        return Some(Package::new(Npm, name, line).origin(origin));
+        let from = key.find("http").and_then(|at| source::host(&key[at..]));
+        return Some(Package::new(Npm, name, line).origin(origin).source(from));
     }
     if key.starts_with("file:") || key.contains("@file:") || key.contains("@link:") {
         return None;
@@ -171,10 +188,21 @@ fn snapshot(key: &str, line: u64) -> Option<Package> {
     // The older form is `name/1.2.3_peer@4.5.6`.
     let cut = before_digit('/').or_else(|| before_digit('@'))?;
     let version = bare[cut + 1..].split('_').next()?;
-    Some(Package::new(Npm, &bare[..cut], line).version(version))
+    Some(Package::new(Npm, &bare[..cut], line).version(version).hashes([] as [&str; 0]))
 }
 
 fn detail(package: &mut Package, line: &str) {
+    // `resolution: {integrity: sha512-…, tarball: https://…}`, or each on a line of its own.
+    let fields = line.strip_prefix("resolution: {").map_or(line, |rest| rest.trim_end_matches('}'));
+    for field in fields.split(", ") {
+        let Some((key, value)) = field.split_once(": ") else { continue };
+        let value = value.trim_matches(['\'', '"']);
+        match (key.trim(), &mut package.hashes) {
+            ("integrity", Some(hashes)) => hashes.push(value.to_owned()),
+            ("tarball", _) => package.source = source::host(value),
+            _ => {}
+        }
+    }
     match line.split_once(": ") {
         Some(("dev", "true")) => package.dev = true,
         Some(("requiresBuild", "true")) => package.has_install_script = true,

@@ -2,10 +2,11 @@
 //!
 //! Known flaws come from the database of advisories that the user imported. What needs none is
 //! looked at in any case: where packages come from, what runs when they are installed, whether the
-//! lock file follows the manifest, names that are nearly those of others, licences.
+//! lock file follows the manifest and keeps to known sources and hashes, names that are nearly those of others, licences.
 
 mod advisories;
 mod hygiene;
+mod lock;
 mod look_alike;
 mod usage;
 
@@ -101,6 +102,7 @@ pub(crate) fn check(file: &ParsedFile, sources: &dyn Sources, findings: &mut Vec
     if let Some(Ok(change)) = Change::of(file) {
         advisories::check(&change, sources, findings);
         hygiene::check(&change, sources, findings);
+        lock::check(&change, sources, findings);
         look_alike::check(&change, findings);
     }
 }

@@ -131,6 +131,8 @@ fn placeholder(change: &Change<'_>, name: &str) -> Package {
         dev: false,
         origin: Origin::Registry,
         has_install_script: false,
+        source: None,
+        hashes: None,
     });
     name.clone_into(&mut package.name);
     package
@@ -176,7 +178,8 @@ fn out_of_step(change: &Change<'_>, path: &str, text: &str, findings: &mut Vec<R
         let asked = package.relation == quorum_advisories::Relation::Direct
             && package.origin == Origin::Registry
             && package.name != "stdlib";
-        if !asked || is_optional_peer(change, package) || is_build_tool(change, package) {
+        let text = change.file.text();
+        if !asked || is_apart(change.format, text, package.line) {
             continue;
         }
         let name = package.ecosystem.normalize(&package.name);
@@ -212,21 +215,26 @@ fn out_of_step(change: &Change<'_>, path: &str, text: &str, findings: &mut Vec<R
     }
 }
 
-/// npm does not install what a peer dependency merely allows.
-fn is_optional_peer(change: &Change<'_>, package: &Package) -> bool {
-    change.format == Format::PackageJson && package.dev && {
-        let lines = change.file.text().lines().take(usize::try_from(package.line).unwrap_or(0));
-        let tables = lines.filter(|line| line.contains("ependencies\""));
-        tables.last().is_some_and(|line| line.contains("peerDependencies"))
+/// Whether a manifest asks on this line for what no lock file has: npm does not install what a peer
+/// dependency merely allows, and what builds a Python package is installed apart from it.
+pub(super) fn is_apart(manifest: Format, text: &str, line: u64) -> bool {
+    let above = text.lines().take(usize::try_from(line).unwrap_or(0));
+    match manifest {
+        Format::PackageJson => {
+            let tables = above.filter(|line| line.contains("ependencies\""));
+            tables.last().is_some_and(|line| line.contains("peerDependencies"))
+        }
+        Format::Pyproject => {
+            let tables = above.map(str::trim).filter(|line| is_table(line));
+            tables.last() == Some("[build-system]")
+        }
+        _ => false,
     }
 }
 
-/// What builds a Python package is installed apart from it, and no lock file has it.
-fn is_build_tool(change: &Change<'_>, package: &Package) -> bool {
-    change.format == Format::Pyproject && {
-        let lines = change.file.text().lines().take(usize::try_from(package.line).unwrap_or(0));
-        lines.filter(|line| line.starts_with('[')).last() == Some("[build-system]")
-    }
+/// `[name]`, and not a list's continuation.
+fn is_table(line: &str) -> bool {
+    line.starts_with('[') && line.ends_with(']') && !line.contains(['"', '\''])
 }
 
 /// Requirements that any version fulfils, where no lock file decides.

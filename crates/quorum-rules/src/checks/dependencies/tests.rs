@@ -175,3 +175,174 @@ fn what_builds_a_python_package_is_in_no_lock_file() {
         .collect();
     assert_eq!(steps, [5]);
 }
+
+/// The rule and severity of what a changed lock file is blamed for.
+fn blamed(path: &str, base: &str, head: &str, repository: &Repository) -> Vec<(String, Severity)> {
+    let found = found(&file(path, Some(base), head), repository);
+    let lock = ["new-source", "missing-hash", "changed-hash", "lock-mismatch"];
+    let about_locks = |finding: &RuleFinding| lock.iter().any(|rule| finding.rule.ends_with(rule));
+    found
+        .into_iter()
+        .filter(about_locks)
+        .map(|finding| (finding.rule.replace("dependencies.", ""), finding.severity))
+        .collect()
+}
+
+/// A lock file of each format with one package, its version, source and hash; `None` where the
+/// format has no such field.
+type LockCase = (
+    &'static str,
+    (&'static str, &'static str),
+    &'static str,
+    [Option<(&'static str, &'static str)>; 3],
+);
+
+const LOCKS: &[LockCase] = &[
+    (
+        "package-lock.json",
+        ("package.json", r#"{"dependencies": {"left": "^1.0.0"}}"#),
+        "{\"packages\": {\n\"\": {\"dependencies\": {\"left\": \"^1.0.0\"}},\n\"node_modules/left\": {\n\"version\": \"1.2.0\",\n\"resolved\": \"https://registry.example/left/-/left-1.2.0.tgz\",\n\"integrity\": \"sha512-AAAA\"}}}",
+        [
+            Some(("1.2.0", "3.0.0")),
+            Some(("registry.example", "elsewhere.example")),
+            Some(("\"integrity\": \"sha512-AAAA\"", "\"x\": 1")),
+        ],
+    ),
+    (
+        "yarn.lock",
+        ("package.json", r#"{"dependencies": {"left": "^1.0.0"}}"#),
+        "left@^1.0.0:\n  version \"1.2.0\"\n  resolved \"https://registry.example/left/-/left-1.2.0.tgz\"\n  integrity sha512-AAAA\n",
+        [
+            Some(("1.2.0", "3.0.0")),
+            Some(("registry.example", "elsewhere.example")),
+            Some(("  integrity sha512-AAAA\n", "")),
+        ],
+    ),
+    (
+        "pnpm-lock.yaml",
+        ("package.json", r#"{"dependencies": {"left": "^1.0.0"}}"#),
+        "lockfileVersion: '9.0'\npackages:\n\n  left@1.2.0:\n    resolution: {integrity: sha512-AAAA}\n",
+        [Some(("1.2.0", "3.0.0")), None, Some(("integrity: sha512-AAAA", "directory: x"))],
+    ),
+    (
+        "Cargo.lock",
+        ("Cargo.toml", "[dependencies]\nleft = \"1\"\n"),
+        "[[package]]\nname = \"left\"\nversion = \"1.2.0\"\nsource = \"registry+https://index.example/crates\"\nchecksum = \"aaaa\"\n",
+        [
+            Some(("1.2.0", "3.0.0")),
+            Some(("index.example", "elsewhere.example")),
+            Some(("checksum = \"aaaa\"\n", "")),
+        ],
+    ),
+    (
+        "uv.lock",
+        ("pyproject.toml", "[project]\ndependencies = [\"left>=1,<2\"]\n"),
+        "[[package]]\nname = \"left\"\nversion = \"1.2.0\"\nsource = { registry = \"https://index.example/simple\" }\nsdist = { url = \"https://x\", hash = \"sha256:aaaa\" }\n",
+        [
+            Some(("1.2.0", "3.0.0")),
+            Some(("index.example", "elsewhere.example")),
+            Some((", hash = \"sha256:aaaa\"", "")),
+        ],
+    ),
+    (
+        "poetry.lock",
+        ("pyproject.toml", "[tool.poetry.dependencies]\nleft = \"^1.0\"\n"),
+        "[[package]]\nname = \"left\"\nversion = \"1.2.0\"\nfiles = [{file = \"left.whl\", hash = \"sha256:aaaa\"}]\n[package.source]\ntype = \"legacy\"\nurl = \"https://index.example/simple\"\n",
+        [
+            Some(("1.2.0", "3.0.0")),
+            Some(("index.example", "elsewhere.example")),
+            Some((", hash = \"sha256:aaaa\"", "")),
+        ],
+    ),
+    (
+        "Pipfile.lock",
+        ("Pipfile", "[packages]\nleft = \"~=1.0\"\n"),
+        "{\"_meta\": {\"sources\": [{\"name\": \"main\", \"url\": \"https://index.example/simple\"}]},\n\"default\": {\"left\": {\"index\": \"main\", \"hashes\": [\"sha256:aaaa\"],\n\"version\": \"==1.2.0\"}}}",
+        [
+            Some(("1.2.0", "3.0.0")),
+            Some(("index.example", "elsewhere.example")),
+            Some(("\"sha256:aaaa\"", "")),
+        ],
+    ),
+    (
+        "Gemfile.lock",
+        ("Gemfile", "gem 'left', '~> 1.0'\n"),
+        "GEM\n  remote: https://gems.example/\n  specs:\n    left (1.2.0)\n\nDEPENDENCIES\n  left (~> 1.0)\n\nCHECKSUMS\n  right (1.0.0) sha256=bbbb\n  left (1.2.0) sha256=aaaa\n",
+        [
+            Some(("left (1.2.0)", "left (3.0.0)")),
+            Some(("gems.example", "elsewhere.example")),
+            Some((" sha256=aaaa", "")),
+        ],
+    ),
+    (
+        "composer.lock",
+        ("composer.json", r#"{"require": {"a/left": "^1.0"}}"#),
+        "{\"packages\": [{\"name\": \"a/left\",\n\"version\": \"1.2.0\",\n\"dist\": {\"url\": \"https://archives.example/left.zip\"}}]}",
+        [Some(("1.2.0", "3.0.0")), Some(("archives.example", "elsewhere.example")), None],
+    ),
+    (
+        "go.sum",
+        ("go.mod", "module m\nrequire example.org/left v1.2.0\n"),
+        "example.org/left v1.2.0 h1:aaaa=\nexample.org/left v1.2.0/go.mod h1:bbbb=\n",
+        [Some(("v1.2.0", "v3.0.0")), None, None],
+    ),
+];
+
+#[test]
+fn a_lock_file_is_held_to_its_manifest_its_sources_and_its_hashes() {
+    for (path, manifest, base, [version, source, hash]) in LOCKS {
+        let repository = Repository::default().with(manifest.0, manifest.1);
+        assert_eq!(blamed(path, base, base, &repository), [], "{path}: unchanged");
+        let mut cases = Vec::new();
+        cases.extend(version.map(|edit| (edit, "lock-mismatch", Severity::Medium)));
+        cases.extend(source.map(|edit| (edit, "new-source", Severity::High)));
+        cases.extend(hash.map(|edit| (edit, "missing-hash", Severity::High)));
+        for ((from, to), rule, severity) in cases {
+            assert!(base.contains(from), "{path}: {from}");
+            let head = base.replace(from, to);
+            let found = blamed(path, base, &head, &repository);
+            assert!(found.contains(&(rule.to_owned(), severity)), "{path} {rule}: {found:?}");
+        }
+        // Within what the manifest allows, nothing is wrong.
+        if let Some(("1.2.0", _)) = version {
+            let head = base.replace("1.2.0", "1.2.7");
+            assert_eq!(blamed(path, base, &head, &repository), [], "{path}: an update");
+        }
+    }
+}
+
+#[test]
+fn another_hash_for_the_same_version_is_another_program() {
+    let repository = Repository::default();
+    for (path, _, base, _) in LOCKS {
+        for (old, new) in [
+            ("sha512-AAAA", "sha512-BBBB"),
+            ("sha256:aaaa", "sha256:cccc"),
+            ("\"aaaa\"", "\"cccc\""),
+            ("h1:aaaa", "h1:cccc"),
+            ("sha256=aaaa", "sha256=cccc"),
+        ] {
+            if base.contains(old) {
+                let found = blamed(path, base, &base.replace(old, new), &repository);
+                assert_eq!(found, [("changed-hash".to_owned(), Severity::High)], "{path}");
+            }
+        }
+    }
+    // A release gains archives, and a lock file changes to a stronger hash.
+    let (path, _, base, _) = &LOCKS[4];
+    let gained = base.replace("sdist", "wheels = [{ hash = \"sha256:dddd\" }]\nsdist");
+    assert_eq!(blamed(path, base, &gained, &repository), []);
+    let (path, _, base, _) = &LOCKS[0];
+    let old = base.replace("sha512-AAAA", "sha1-OLD=");
+    assert_eq!(blamed(path, &old, base, &repository), []);
+}
+
+#[test]
+fn a_source_that_settings_name_is_known() {
+    let (path, manifest, base, _) = &LOCKS[0];
+    let head = base.replace("registry.example", "mirror.example");
+    let named = Repository::default()
+        .with(manifest.0, manifest.1)
+        .with(".npmrc", "registry=https://mirror.example/\n");
+    assert_eq!(blamed(path, base, &head, &named), []);
+}
