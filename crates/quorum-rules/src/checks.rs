@@ -88,7 +88,7 @@ fn head_line(file: &ParsedFile, base_line: u64) -> u64 {
         }
         line += last - first + 1;
     }
-    line.clamp(1, (file.text().lines().count() as u64).max(1))
+    line.clamp(1, (file.line_count() as u64).max(1))
 }
 
 /// The line of the head version that a removed piece of code is best shown at: of the lines that

@@ -9,6 +9,7 @@ mod call;
 mod eval;
 mod exec;
 mod follow;
+mod fuel;
 mod guard;
 mod ir;
 mod lower;
@@ -17,6 +18,7 @@ mod mark;
 mod model;
 mod names;
 mod path;
+mod scope;
 mod sink;
 mod tables;
 #[cfg(test)]
@@ -37,21 +39,28 @@ pub(crate) use tables::Tables;
 /// Sources of this strength are strangers on a network.
 const REMOTE: f64 = 0.85;
 
-/// Adds what flows find in a file. True when the limit of work was met.
-pub(crate) fn scan(rules: &RuleSet, file: &ParsedFile, findings: &mut Vec<RuleFinding>) -> bool {
-    let (Some(lang), Some(tree)) = (file.lang, &file.tree) else { return false };
-    let Some(tables) = rules.tables(lang) else { return false };
+/// First and last row of each function in which a limit of work was met.
+pub(crate) type Unfinished = Vec<(u32, u32)>;
+
+/// Adds what flows find in a file, and says where values were followed only in part.
+pub(crate) fn scan(
+    rules: &RuleSet,
+    file: &ParsedFile,
+    findings: &mut Vec<RuleFinding>,
+) -> Unfinished {
+    let (Some(lang), Some(tree)) = (file.lang, &file.tree) else { return Vec::new() };
+    let Some(tables) = rules.tables(lang) else { return Vec::new() };
     if !tables.concerns(file.text()) {
-        return false;
+        return Vec::new();
     }
     let module = lower::lower(tree, file.text(), lang);
     let mut machine = Machine::new(&module, tables, file.text(), lang);
     machine.run();
-    let exhausted = machine.is_exhausted();
+    let unfinished = machine.fuel.unfinished();
     for hit in machine.into_hits() {
         findings.push(finding(tables, file, &hit));
     }
-    exhausted
+    unfinished
 }
 
 fn finding(tables: &Tables, file: &ParsedFile, hit: &Hit) -> RuleFinding {

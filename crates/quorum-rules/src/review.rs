@@ -2,7 +2,7 @@
 
 use quorum_model::scope::Flag;
 use quorum_model::severity::Severity;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
@@ -59,6 +59,10 @@ pub struct Note {
     pub cause: String,
 }
 
+/// The stack of a worker. Trees, and the code that is read from them, are followed by recursion as
+/// deep as the limits allow; memory is only taken where it is used.
+const STACK: usize = 64 * 1024 * 1024;
+
 /// Loads one file of the change when its turn comes; absent when there is nothing to read.
 pub type Load<'a> = dyn Fn(usize) -> Option<SourceFile> + Sync + 'a;
 
@@ -77,16 +81,28 @@ pub fn review_with(
     sources: &dyn Sources,
 ) -> Review {
     let numbers: Vec<usize> = (0..count).collect();
-    let read: Vec<FileReview> = numbers
-        .par_iter()
-        .filter_map(|&number| load(number))
-        .map(|source| review_file(rules, &ParsedFile::new(source), sources))
-        .collect();
+    let read = || -> Vec<FileReview> {
+        numbers
+            .par_iter()
+            .filter_map(|&number| load(number))
+            .map(|source| review_file(rules, &ParsedFile::new(source), sources))
+            .collect()
+    };
+    let workers = rayon::ThreadPoolBuilder::new()
+        .num_threads(rayon::current_num_threads())
+        .stack_size(STACK)
+        .build();
+    // Without threads of its own a review is as good on those of the process, down to their depth.
+    let read = match workers {
+        Ok(workers) => workers.install(read),
+        Err(_) => read(),
+    };
     let mut review = Review::default();
     let mut facts = Vec::with_capacity(read.len());
     for file in read {
         review.take(file.findings);
         review.notes.extend(file.notes);
+        review.limited.extend(file.limited);
         facts.push(file.facts);
     }
     // The same files in another order are the same change.
@@ -99,6 +115,7 @@ pub fn review_with(
     sort(&mut review.findings);
     sort(&mut review.hints);
     review.notes.sort();
+    review.limited.sort();
     review
 }
 
@@ -133,10 +150,11 @@ struct FileReview {
     findings: Vec<RuleFinding>,
     facts: checks::FileFacts,
     notes: Vec<Note>,
+    limited: Vec<Limited>,
 }
 
 fn review_file(rules: &RuleSet, file: &ParsedFile, sources: &dyn Sources) -> FileReview {
-    let (mut findings, exhausted) = examine(rules, file);
+    let (mut findings, unfinished) = examine(rules, file);
     let mut checked = Vec::new();
     for check in checks::ALL {
         check(file, &mut checked);
@@ -157,21 +175,66 @@ fn review_file(rules: &RuleSet, file: &ParsedFile, sources: &dyn Sources) -> Fil
     if let Some(failure) = &file.failure {
         notes.push(note(format!("searched as text only: {failure}")));
     }
-    if exhausted {
-        notes.push(note("values were followed only in part: the file is too involved".to_owned()));
+    let limited = limited(file, &unfinished);
+    for gap in limited.iter().filter(|gap| gap.limit == Limit::Bound && file.failure.is_none()) {
+        notes.push(note(format!("{}: {}", gap.cause, gap.named())));
     }
-    FileReview { notes, findings, facts: checks::FileFacts::of(file) }
+    FileReview { notes, findings, limited, facts: checks::FileFacts::of(file) }
+}
+
+impl Limited {
+    /// The lines, for people.
+    pub fn named(&self) -> String {
+        const SHOWN: usize = 5;
+        let one = |&(first, last): &(u64, u64)| {
+            if first == last { first.to_string() } else { format!("{first}-{last}") }
+        };
+        let mut named: Vec<String> = self.lines.iter().take(SHOWN).map(one).collect();
+        if self.lines.len() > SHOWN {
+            named.push(format!("and {} more places", self.lines.len() - SHOWN));
+        }
+        let single = matches!(self.lines.as_slice(), [(first, last)] if first == last);
+        format!("{} {}", if single { "line" } else { "lines" }, named.join(", "))
+    }
+}
+
+/// The lines of the change that met a limit, or that no parser understands.
+fn limited(file: &ParsedFile, unfinished: &[(u32, u32)]) -> Vec<Limited> {
+    let mut gaps = Vec::new();
+    let mut add = |limit, cause: String, rows: &mut dyn Iterator<Item = (u64, u64)>| {
+        let lines: Vec<(u64, u64)> = rows
+            .map(|(first, last)| (first + 1, last.max(first) + 1))
+            .filter(|&(first, last)| file.source.touches(first, last))
+            .collect();
+        if !lines.is_empty() {
+            gaps.push(Limited { file: file.path().to_owned(), lines, limit, cause });
+        }
+    };
+    let wide = |&(first, last): &(usize, usize)| (first as u64, last as u64);
+    let cause = format!("nested more than {} levels deep", quorum_syntax::Limits::default().depth);
+    add(Limit::Bound, cause, &mut file.too_deep.iter().map(wide));
+    let cause = "values were followed only in part, because the code is too involved";
+    let mut rows = unfinished.iter().map(|&(first, last)| (u64::from(first), u64::from(last)));
+    add(Limit::Bound, cause.to_owned(), &mut rows);
+    if let Some(failure) = &file.failure {
+        let whole = (0, (file.line_count() as u64).saturating_sub(1));
+        let cause = format!("searched as text only: {failure}");
+        add(Limit::Bound, cause, &mut std::iter::once(whole));
+    }
+    let cause = "not understood by the parser, searched as text only";
+    add(Limit::Unparsed, cause.to_owned(), &mut file.unparsed.iter().map(wide));
+    gaps
 }
 
 /// What the rules find in one file, whether or not the change touches it.
 ///
-/// Also says whether flows were followed only in part, because the limit of work was met.
-pub(crate) fn examine(rules: &RuleSet, file: &ParsedFile) -> (Vec<RuleFinding>, bool) {
+/// Also says in which rows flows were followed only in part, because a limit of work was met.
+pub(crate) fn examine(rules: &RuleSet, file: &ParsedFile) -> (Vec<RuleFinding>, flow::Unfinished) {
     let mut findings = Vec::new();
     rule::scan(rules, file, &mut findings);
-    let exhausted = flow::scan(rules, file, &mut findings);
+    let unfinished = flow::scan(rules, file, &mut findings);
     findings.retain_mut(|found| mild_in_tests(rules, file, found));
-    (findings, exhausted)
+    (findings, unfinished)
 }
 
 /// A test or an example runs with nobody's data: what is found there weighs less, or nothing.
@@ -219,19 +282,28 @@ fn looks_like_example(path: &str) -> bool {
 /// specific says it and names the others.
 fn most_specific(rules: &RuleSet, findings: Vec<RuleFinding>) -> Vec<RuleFinding> {
     let mut kept: Vec<RuleFinding> = Vec::with_capacity(findings.len());
+    let mut at_line: HashMap<(u64, &'static str), Vec<usize>> = HashMap::new();
     for found in findings {
-        let same =
-            |known: &&mut RuleFinding| known.line == found.line && known.agent == found.agent;
-        let rival = kept.iter_mut().filter(same).find(|known| {
+        let same = at_line.entry((found.line, found.agent)).or_default();
+        let rival = same.iter().copied().find(|&at| {
+            let known = &kept[at];
             supersedes(rules, known, &found)
                 || supersedes(rules, &found, known)
                 || (known.cwe.is_some() && known.cwe == found.cwe && known.rule != found.rule)
                 || one_secret(known, &found)
         });
         match rival {
-            None => kept.push(found),
-            Some(known) if one_secret(known, &found) => merge_secret(known, found),
-            Some(known) => {
+            None => {
+                // Those of one rule are alike: the first of them stands for all, or a line with
+                // thousands of findings would be compared with itself.
+                if !same.iter().any(|&at| kept[at].rule == found.rule) {
+                    same.push(kept.len());
+                }
+                kept.push(found);
+            }
+            Some(at) if one_secret(&kept[at], &found) => merge_secret(&mut kept[at], found),
+            Some(at) => {
+                let known = &mut kept[at];
                 let better = supersedes(rules, &found, known)
                     || (!supersedes(rules, known, &found)
                         && (found.severity, found.confidence) > (known.severity, known.confidence));

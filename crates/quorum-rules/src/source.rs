@@ -1,10 +1,10 @@
 //! What the embedded reviewers read: the files of a change, and the repository around them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use quorum_advisories::Database;
 use quorum_model::scope::FileEntry;
-use quorum_syntax::{Lang, ParseError, Tree};
+use quorum_syntax::{Lang, Limits, ParseError, Rows, Tree};
 
 /// Which version of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -114,6 +114,12 @@ pub struct ParsedFile {
     pub base_tree: Option<Tree>,
     /// Why there is no tree, though there is a grammar.
     pub failure: Option<ParseError>,
+    /// Lines of the head version that are not in its tree, because they are nested too deep.
+    pub too_deep: Rows,
+    /// Lines of the head version that the grammar does not understand.
+    pub unparsed: Rows,
+    /// Where each line of the head version starts.
+    starts: OnceLock<Vec<usize>>,
 }
 
 impl ParsedFile {
@@ -121,10 +127,15 @@ impl ParsedFile {
     pub fn new(source: SourceFile) -> Self {
         let lang = lang_of(&source.entry);
         let (mut tree, mut base_tree, mut failure) = (None, None, None);
+        let (mut too_deep, mut unparsed) = (Rows::new(), Rows::new());
         if let Some(lang) = lang {
             if let Some(head) = &source.head {
-                match quorum_syntax::parse(head.as_bytes(), lang) {
-                    Ok(parsed) => tree = Some(parsed),
+                match quorum_syntax::read_within(head.as_bytes(), lang, Limits::default()) {
+                    Ok(parsed) => {
+                        tree = Some(parsed.tree);
+                        too_deep = parsed.too_deep;
+                        unparsed = parsed.unread;
+                    }
                     Err(error) => failure = Some(error),
                 }
             }
@@ -132,7 +143,8 @@ impl ParsedFile {
                 base_tree = quorum_syntax::parse(base.as_bytes(), lang).ok();
             }
         }
-        Self { source, lang, tree, base_tree, failure }
+        let starts = OnceLock::new();
+        Self { source, lang, tree, base_tree, failure, too_deep, unparsed, starts }
     }
 
     /// The path at the head revision.
@@ -143,6 +155,34 @@ impl ParsedFile {
     /// The text under review; empty for a deleted file.
     pub fn text(&self) -> &str {
         self.source.head.as_deref().unwrap_or_default()
+    }
+
+    fn starts(&self) -> &[usize] {
+        self.starts.get_or_init(|| {
+            let text = self.text();
+            let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1);
+            std::iter::once(0).chain(ends).filter(|&at| at < text.len()).collect()
+        })
+    }
+
+    /// How many lines the text under review has.
+    pub fn line_count(&self) -> usize {
+        self.starts().len()
+    }
+
+    /// A line of the text under review, counted from 0, without its end.
+    pub fn line(&self, row: usize) -> Option<&str> {
+        let starts = self.starts();
+        let start = *starts.get(row)?;
+        let end = starts.get(row + 1).copied().unwrap_or(self.text().len());
+        let line = self.text().get(start..end)?;
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        Some(line.strip_suffix('\r').unwrap_or(line))
+    }
+
+    /// The line that a byte of the text under review stands in, counted from 0.
+    pub fn row_of(&self, byte: usize) -> usize {
+        self.starts().partition_point(|&start| start <= byte).saturating_sub(1)
     }
 }
 

@@ -1,11 +1,11 @@
-//! Parsing with a limit on size and time.
+//! Parsing with a limit on size, work and depth.
 
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
 
 use thiserror::Error;
 use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
+use crate::shallow::{self, Rows};
 use crate::Lang;
 
 /// How much one parse may cost.
@@ -13,13 +13,20 @@ use crate::Lang;
 pub struct Limits {
     /// Bytes.
     pub bytes: usize,
-    /// Time.
-    pub time: Duration,
+    /// Levels of the tree. What lies deeper is left out of it.
+    pub depth: usize,
+    /// How often the parser may report its progress for each 100 bytes, and once more for every
+    /// parse. It reports after a fixed number of operations, so that the limit is met at the same
+    /// place on every machine.
+    pub reports: usize,
 }
+
+/// Reports that every parse may make, however short the source is.
+const FREE_REPORTS: usize = 2_000;
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { bytes: 2 * 1024 * 1024, time: Duration::from_secs(2) }
+        Self { bytes: 8 * 1024 * 1024, depth: 500, reports: 20 }
     }
 }
 
@@ -34,15 +41,32 @@ pub enum ParseError {
         /// What is allowed.
         limit: usize,
     },
-    /// The time was up.
-    #[error("parsing took more than {} ms", .limit.as_millis())]
-    TooSlow {
+    /// The parser needed more steps than source of this size may take.
+    #[error("parsing {bytes} bytes takes more steps than are allowed")]
+    TooInvolved {
+        /// What there is.
+        bytes: usize,
+    },
+    /// The tree is deeper than the limit, also without what is deepest in it.
+    #[error("the code is nested more than {limit} levels deep")]
+    TooDeep {
         /// What is allowed.
-        limit: Duration,
+        limit: usize,
     },
     /// The grammar cannot be used.
     #[error("the grammar for {0} cannot be loaded")]
     Grammar(Lang),
+}
+
+/// A tree, and the lines that it says nothing about.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The tree. Its positions are those of the source.
+    pub tree: Tree,
+    /// Lines with code that is nested too deep and is left out of the tree.
+    pub too_deep: Rows,
+    /// Lines that the grammar does not understand.
+    pub unread: Rows,
 }
 
 /// Parses within the default limits.
@@ -52,24 +76,33 @@ pub fn parse(source: &[u8], lang: Lang) -> Result<Tree, ParseError> {
 
 /// Parses within the given limits.
 pub fn parse_within(source: &[u8], lang: Lang, limits: Limits) -> Result<Tree, ParseError> {
+    Ok(read_within(source, lang, limits)?.tree)
+}
+
+/// Parses within the given limits, and says what is not in the tree.
+pub fn read_within(source: &[u8], lang: Lang, limits: Limits) -> Result<Parsed, ParseError> {
     if source.len() > limits.bytes {
         return Err(ParseError::TooLarge { bytes: source.len(), limit: limits.bytes });
     }
     let mut parser = Parser::new();
     parser.set_language(&lang.grammar()).map_err(|_| ParseError::Grammar(lang))?;
-    let start = Instant::now();
+    let filler = if lang == Lang::Json { b'0' } else { b'a' };
+    shallow::read(source, limits.depth, filler, |source| tree(&mut parser, source, limits))
+}
+
+fn tree(parser: &mut Parser, source: &[u8], limits: Limits) -> Result<Tree, ParseError> {
+    let mut left = FREE_REPORTS.saturating_add((source.len() / 100).saturating_mul(limits.reports));
     let mut watch = |_: &ParseState| {
-        if start.elapsed() > limits.time {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        left = left.saturating_sub(1);
+        if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let options = ParseOptions::new().progress_callback(&mut watch);
     let mut read = |offset: usize, _| source.get(offset..).unwrap_or_default();
-    parser
-        .parse_with_options(&mut read, None, Some(options))
-        .ok_or(ParseError::TooSlow { limit: limits.time })
+    let tree = parser.parse_with_options(&mut read, None, Some(options));
+    if tree.is_none() {
+        parser.reset();
+    }
+    tree.ok_or(ParseError::TooInvolved { bytes: source.len() })
 }
 
 #[cfg(test)]
@@ -88,12 +121,12 @@ mod tests {
 
     #[test]
     fn limits_are_kept() {
-        let limits = Limits { bytes: 10, time: Duration::from_secs(1) };
+        let limits = Limits { bytes: 10, ..Limits::default() };
         let refused = parse_within(b"package main", Lang::Go, limits);
         assert_eq!(refused.err(), Some(ParseError::TooLarge { bytes: 12, limit: 10 }));
-        let limits = Limits { bytes: usize::MAX, time: Duration::ZERO };
+        let limits = Limits { reports: 0, ..Limits::default() };
         let deep = "(".repeat(2_000_000);
         let refused = parse_within(deep.as_bytes(), Lang::Python, limits);
-        assert!(matches!(refused, Err(ParseError::TooSlow { .. })));
+        assert!(matches!(refused, Err(ParseError::TooInvolved { .. })));
     }
 }

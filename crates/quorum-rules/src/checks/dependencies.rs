@@ -71,7 +71,7 @@ impl<'a> Change<'a> {
     /// The line of the file, trimmed.
     fn quote(&self, line: u64) -> &'a str {
         let at = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
-        self.file.text().lines().nth(at).unwrap_or_default().trim()
+        self.file.line(at).unwrap_or_default().trim()
     }
 
     /// A file beside this one, or in a folder above it.

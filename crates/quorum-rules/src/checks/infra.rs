@@ -88,7 +88,7 @@ impl Report<'_> {
             confidence: self.confidence,
         };
         let at = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
-        let quote = file.text().lines().nth(at).unwrap_or_default().trim();
+        let quote = file.line(at).unwrap_or_default().trim();
         let quote: String = quote.chars().take(240).collect();
         let found = rule.on(file.path(), (line, line), quote, self.issue, self.advice);
         RuleFinding { cwe: Some(self.cwe.to_owned()), ..found }

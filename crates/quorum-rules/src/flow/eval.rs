@@ -4,12 +4,13 @@ use std::rc::Rc;
 
 use quorum_syntax::Lang;
 
-use super::exec::{element, truth};
+use super::exec::{MANY, element, truth};
 use super::guard::is_test;
 use super::ir::{Call, Const, EMBEDDED, Expr, ExprKind, Op, Span, Stmt};
 use super::machine::Machine;
 use super::names::is_number_type;
-use super::value::{Closure, Items, Key, Taint, UNKNOWN_START, Value, chosen, harm, join_scopes};
+use super::scope::join_scopes;
+use super::value::{Closure, Items, Key, Taint, UNKNOWN_START, Value, chosen, harm};
 
 /// Text that is longer is not kept as a constant.
 const LONG: usize = 4096;
@@ -17,9 +18,15 @@ const LONG: usize = 4096;
 impl Machine<'_> {
     /// What is known about an expression's value.
     pub(super) fn eval(&mut self, expr: &Expr) -> Value {
-        if !self.tick() {
+        if !self.tick() || !self.descend() {
             return Value::default();
         }
+        let value = self.eval_kind(expr);
+        self.ascend();
+        value
+    }
+
+    fn eval_kind(&mut self, expr: &Expr) -> Value {
         match &expr.kind {
             ExprKind::Const(constant) => Value::constant(constant.clone()),
             ExprKind::Name(name) => self.name(name, expr.span),
@@ -77,12 +84,17 @@ impl Machine<'_> {
             }
             ExprKind::List(parts) => {
                 let mut items = Items { list: true, ..Items::default() };
+                let mut taint = None;
                 for (at, part) in (0..).zip(parts) {
                     let value = self.eval(part);
-                    items.known.insert(Key::Int(at), value);
+                    if items.known.len() < MANY {
+                        items.known.insert(Key::Int(at), value);
+                    } else {
+                        taint = Taint::worse(Option::as_ref(&taint), value.any_taint().as_ref());
+                    }
                 }
                 let identity = Some(self.new_identity());
-                Value { items: Some(Rc::new(items)), identity, ..Value::default() }
+                Value { items: Some(Rc::new(items)), identity, taint, ..Value::default() }
             }
             ExprKind::Map(pairs) => {
                 let identity = Some(self.new_identity());
@@ -153,7 +165,7 @@ impl Machine<'_> {
                 let after = std::mem::replace(&mut self.scope, scope);
                 self.assume(condition, false);
                 let second = self.block_value(no);
-                self.scope = join_scopes(&after, &self.scope);
+                self.scope = join_scopes(&mut self.fuel, &after, &self.scope);
                 first.join(&second)
             }
             Stmt::Block(inner) => self.block_value(inner),
@@ -370,7 +382,7 @@ impl Machine<'_> {
                 let after = std::mem::replace(&mut self.scope, before);
                 self.assume(condition, false);
                 let second = self.eval(no);
-                self.scope = join_scopes(&after, &self.scope);
+                self.scope = join_scopes(&mut self.fuel, &after, &self.scope);
                 first.join(&second)
             }
         }
@@ -390,7 +402,7 @@ impl Machine<'_> {
         }
         let second = self.eval(right);
         if op == Op::And {
-            self.scope = join_scopes(&before, &self.scope);
+            self.scope = join_scopes(&mut self.fuel, &before, &self.scope);
         }
         match op {
             Op::Else => match (&first.constant, truth(&first)) {

@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use super::ir::{Const, Expr, ExprKind, Span, Stmt, SwitchCase, Target};
 use super::machine::Machine;
-use super::value::{Closure, Items, Key, Scope, Taint, Value, join_scopes};
+use super::scope::{Scope, join_scopes};
+use super::value::{Closure, Items, Key, Taint, Value};
 
 /// How a statement ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,15 @@ enum Chosen {
 
 impl Machine<'_> {
     pub(super) fn exec_block(&mut self, block: &[Stmt]) -> Flow {
+        if !self.descend() {
+            return Flow::Next;
+        }
+        let flow = self.exec_all(block);
+        self.ascend();
+        flow
+    }
+
+    fn exec_all(&mut self, block: &[Stmt]) -> Flow {
         for statement in block {
             if let Stmt::Function(function) = statement
                 && !self.stack.is_empty()
@@ -49,7 +59,7 @@ impl Machine<'_> {
         Flow::Next
     }
 
-    fn exec(&mut self, statement: &Stmt) -> Flow {
+    pub(super) fn exec(&mut self, statement: &Stmt) -> Flow {
         match statement {
             Stmt::Expr(expr) => {
                 self.eval(expr);
@@ -96,7 +106,9 @@ impl Machine<'_> {
     /// Keeps what is known where a turn of a loop or a case ends before its last statement.
     fn leave_early(&mut self) {
         let now = Rc::clone(&self.scope);
-        self.exits = Some(self.exits.take().map_or(now, |known| join_scopes(&known, &self.scope)));
+        self.exits = Some(
+            self.exits.take().map_or(now, |known| join_scopes(&mut self.fuel, &known, &self.scope)),
+        );
     }
 
     /// Runs a loop or a switch; what is known after it may come from any of its ends.
@@ -104,7 +116,7 @@ impl Machine<'_> {
         let outer = self.exits.take();
         let flow = run(self);
         if let Some(exits) = std::mem::replace(&mut self.exits, outer) {
-            self.scope = join_scopes(&self.scope, &exits);
+            self.scope = join_scopes(&mut self.fuel, &self.scope, &exits);
         }
         flow
     }
@@ -138,15 +150,17 @@ impl Machine<'_> {
         self.assume(condition, false);
         let second = self.exec_block(no);
         match (first, second) {
-            (Flow::Next, Flow::Next) => self.scope = join_scopes(&after, &self.scope),
+            (Flow::Next, Flow::Next) => {
+                self.scope = join_scopes(&mut self.fuel, &after, &self.scope);
+            }
             (Flow::Next, _) => self.scope = after,
             (_, Flow::Next) => {}
             (first, second) if first == second => {
-                self.scope = join_scopes(&after, &self.scope);
+                self.scope = join_scopes(&mut self.fuel, &after, &self.scope);
                 return first;
             }
             _ => {
-                self.scope = join_scopes(&after, &self.scope);
+                self.scope = join_scopes(&mut self.fuel, &after, &self.scope);
                 return Flow::Continue;
             }
         }
@@ -183,7 +197,7 @@ impl Machine<'_> {
             self.scope = match flow {
                 Flow::Leave => before,
                 _ if first => Rc::clone(&self.scope),
-                _ => join_scopes(&before, &self.scope),
+                _ => join_scopes(&mut self.fuel, &before, &self.scope),
             };
             if flow == Flow::Leave || !self.tick() {
                 break;
@@ -215,7 +229,7 @@ impl Machine<'_> {
             self.loops += 1;
             let flow = self.exec_block(body);
             self.loops -= 1;
-            self.scope = join_scopes(&before, &self.scope);
+            self.scope = join_scopes(&mut self.fuel, &before, &self.scope);
             if flow == Flow::Leave || !self.tick() {
                 break;
             }
@@ -259,15 +273,18 @@ impl Machine<'_> {
             if flow != Flow::Leave {
                 leaves = false;
                 let now = Rc::clone(&self.scope);
-                after = Some(after.map_or(now, |known| join_scopes(&known, &self.scope)));
+                after = Some(
+                    after.map_or(now, |known| join_scopes(&mut self.fuel, &known, &self.scope)),
+                );
             }
         }
         let certain = matches!(chosen, Chosen::Case(_)) || has_default;
         if !certain {
             leaves = false;
-            after = Some(
-                after.map_or_else(|| Rc::clone(&before), |known| join_scopes(&known, &before)),
-            );
+            after = Some(after.map_or_else(
+                || Rc::clone(&before),
+                |known| join_scopes(&mut self.fuel, &known, &before),
+            ));
         }
         self.scope = after.unwrap_or(before);
         if leaves { Flow::Leave } else { Flow::Next }
@@ -302,14 +319,16 @@ impl Machine<'_> {
         let done = Rc::clone(&self.scope);
         let mut after = if flow == Flow::Next { Some(Rc::clone(&done)) } else { None };
         for (name, handler) in handlers {
-            self.scope = join_scopes(&before, &done);
+            self.scope = join_scopes(&mut self.fuel, &before, &done);
             if let Some(name) = name {
                 self.set(name, Value::at("exception"));
             }
             let ended = self.exec_block(handler);
             if ended == Flow::Next {
                 let now = Rc::clone(&self.scope);
-                after = Some(after.map_or(now, |known| join_scopes(&known, &self.scope)));
+                after = Some(
+                    after.map_or(now, |known| join_scopes(&mut self.fuel, &known, &self.scope)),
+                );
                 flow = Flow::Next;
             }
         }
@@ -320,7 +339,7 @@ impl Machine<'_> {
 
     /// Gives a name a value.
     pub(super) fn set(&mut self, name: &Rc<str>, value: Value) {
-        Rc::make_mut(&mut self.scope).insert(Rc::clone(name), value);
+        Rc::make_mut(&mut self.scope).insert(name, value);
     }
 
     /// Assigns to anything that can be assigned to.
@@ -386,9 +405,7 @@ impl Machine<'_> {
                 .is_some_and(|items| items.known.contains_key(&Key::Text(Rc::clone(name))));
         if is_field {
             let key = Key::Text(Rc::clone(name));
-            if let Some(this) = Rc::make_mut(&mut self.scope).get_mut("this") {
-                insert(this, Some(key), value);
-            }
+            self.store_in_this(key, value);
         } else {
             self.set(name, value);
         }
@@ -424,13 +441,10 @@ impl Machine<'_> {
     /// Other names of an object that is changed under one of them.
     pub(super) fn update_others(&mut self, name: &Rc<str>, value: &Value) {
         let Some(identity) = value.identity else { return };
-        let others: Vec<Rc<str>> = self
-            .scope
-            .iter()
-            .filter(|(other, known)| known.identity == Some(identity) && *other != name)
-            .map(|(other, _)| Rc::clone(other))
-            .collect();
-        for other in others {
+        for other in self.scope.names_of(identity) {
+            if other == *name {
+                continue;
+            }
             let path = self.scope.get(&other).and_then(|known| known.path.clone());
             self.set(&other, Value { path, ..value.clone() });
         }
@@ -445,14 +459,22 @@ impl Machine<'_> {
                 .as_ref()
                 .is_some_and(|i| i.known.contains_key(&Key::Text(Rc::clone(name))))
         {
-            if let Some(this) = Rc::make_mut(&mut self.scope).get_mut("this") {
-                insert(this, Some(Key::Text(Rc::clone(name))), value);
-            }
+            self.store_in_this(Key::Text(Rc::clone(name)), value);
             return;
         }
         self.set(name, value);
     }
+
+    fn store_in_this(&mut self, key: Key, value: Value) {
+        if let Some(mut this) = self.scope.get("this").cloned() {
+            insert(&mut this, Some(key), value);
+            self.set(&Rc::from("this"), this);
+        }
+    }
 }
+
+/// How many elements are kept apart; of the others only their taint is.
+pub(super) const MANY: usize = 1_000;
 
 /// Puts a value under a key; without one, anything in the container may be it.
 pub(super) fn insert(container: &mut Value, key: Option<Key>, value: Value) {
@@ -463,6 +485,10 @@ pub(super) fn insert(container: &mut Value, key: Option<Key>, value: Value) {
         return;
     };
     let mut items = container.items.as_ref().map_or_else(Items::default, |items| (**items).clone());
+    if items.known.len() >= MANY && !items.known.contains_key(&key) {
+        container.taint = Taint::worse(container.taint.as_ref(), value.any_taint().as_ref());
+        return;
+    }
     items.known.insert(key, value);
     container.items = Some(Rc::new(items));
 }

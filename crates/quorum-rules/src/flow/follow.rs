@@ -103,16 +103,16 @@ impl Machine<'_> {
     /// Whether a class of this file says that it is one of another kind.
     fn derives(&self, class: Option<&str>, base: &str) -> bool {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        self.module.classes.iter().any(|known| {
-            Some(&*known.name) == class
-                && known.bases.iter().any(|text| text.split(|c| !is_word(c)).any(|w| w == base))
+        let known = class.and_then(|class| self.classes.get(class)).into_iter().flatten();
+        known.map(|&at| &self.module.classes[at]).any(|known| {
+            known.bases.iter().any(|text| text.split(|c| !is_word(c)).any(|w| w == base))
         })
     }
 
     /// What a record has under a name: `point.x()`.
     fn component(&self, given: &Given<'_>, name: &Rc<str>) -> Option<Value> {
         let class = given.this.path.as_deref()?;
-        let known = self.module.classes.iter().find(|known| *known.name == *class)?;
+        let known = &self.module.classes[*self.classes.get(class)?.first()?];
         if !given.args.is_empty() || !known.components.contains(name) {
             return None;
         }
@@ -179,7 +179,7 @@ impl Machine<'_> {
         mut values: Vec<Value>,
     ) -> Option<Value> {
         let module = self.module;
-        let class = module.classes.iter().find(|class| class.name == *name)?;
+        let class = &module.classes[*self.classes.get(name)?.first()?];
         let constructors = class.methods.iter().filter(|method| {
             matches!(&*method.name, "constructor" | "__init__") || method.name == *name
         });

@@ -6,7 +6,8 @@ use quorum_syntax::Lang;
 
 use super::ir::{Call, Const, Expr, ExprKind, Op};
 use super::machine::Machine;
-use super::value::{ALL_HARMS, Harms, Value, harms, join_scopes, narrowing};
+use super::scope::join_scopes;
+use super::value::{ALL_HARMS, Harms, Value, harms, narrowing};
 
 /// How many conditions inside one another may leave open which of their sides holds.
 const DOUBTS: usize = 8;
@@ -58,7 +59,7 @@ impl Machine<'_> {
                 let first = std::mem::replace(&mut self.scope, before);
                 self.assume(left, !holds);
                 self.assume(right, holds);
-                self.scope = join_scopes(&first, &self.scope);
+                self.scope = join_scopes(&mut self.fuel, &first, &self.scope);
                 self.doubts -= 1;
             }
             ExprKind::Binary(op @ (Op::Eq | Op::Ne), left, right) => {
@@ -156,20 +157,28 @@ impl Machine<'_> {
     /// Marks everything that comes from where a value comes from as harmless.
     fn clean_kin(&mut self, expr: &Expr, harms: Harms) {
         let Some(taint) = self.eval(expr).any_taint() else { return };
-        for value in Rc::make_mut(&mut self.scope).values_mut() {
+        let mut kin = Vec::new();
+        self.scope.each(&mut |name, value| {
             if let Some(own) = &value.taint
                 && Rc::ptr_eq(&own.source, &taint.source)
             {
-                value.taint = Some(own.cleaned(harms));
+                let taint = Some(own.cleaned(harms));
+                kin.push((Rc::clone(name), Value { taint, ..value.clone() }));
             }
+        });
+        self.charge(self.scope.len() / 8);
+        for (name, value) in kin {
+            self.set(&name, value);
         }
     }
 
     /// The test that a variable holds the outcome of. It is taken away, as `ok = ok && f(x)` would
     /// lead back to itself.
     fn take_test(&mut self, name: &Rc<str>) -> Option<Rc<Expr>> {
-        self.scope.get(name)?.test.as_ref()?;
-        Rc::make_mut(&mut self.scope).get_mut(name)?.test.take()
+        let mut value = self.scope.get(name)?.clone();
+        let test = value.test.take()?;
+        self.set(name, value);
+        Some(test)
     }
 
     fn assume_equal(&mut self, left: &Expr, right: &Expr, equal: bool) {

@@ -152,6 +152,45 @@ pub(super) enum Stmt {
     Function(Rc<Function>),
 }
 
+impl Stmt {
+    /// Where its first part stands, as far as it has one; its statements count with it.
+    pub(super) fn span(&self) -> Span {
+        match self {
+            Self::Expr(value) | Self::Return(Some(value)) | Self::Throw(Some(value)) => value.span,
+            Self::If(condition, yes, no) => around(Some(condition.span), yes.iter().chain(no)),
+            Self::Loop { condition, body, step, .. } => {
+                around(condition.as_ref().map(|value| value.span), body.iter().chain(step))
+            }
+            Self::ForEach { over, body, .. } => around(Some(over.span), body.iter()),
+            Self::Switch { subject, cases } => around(
+                subject.as_ref().map(|value| value.span),
+                cases.iter().flat_map(|case| &case.body),
+            ),
+            Self::Try { body, handlers, last } => around(
+                None,
+                body.iter().chain(handlers.iter().flat_map(|(_, block)| block)).chain(last),
+            ),
+            Self::Block(block) => around(None, block.iter()),
+            Self::Function(function) => function.span,
+            Self::Return(None) | Self::Throw(None) | Self::Break | Self::Continue => {
+                Span::default()
+            }
+        }
+    }
+}
+
+fn around<'s>(first: Option<Span>, rest: impl Iterator<Item = &'s Stmt>) -> Span {
+    let spans = first.into_iter().chain(rest.map(Stmt::span)).filter(|span| span.end > 0);
+    spans
+        .reduce(|a, b| Span {
+            row: a.row.min(b.row),
+            end_row: a.end_row.max(b.end_row),
+            start: a.start.min(b.start),
+            end: a.end.max(b.end),
+        })
+        .unwrap_or_default()
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct SwitchCase {
     /// None of them: the default.
@@ -202,6 +241,7 @@ pub(super) struct Class {
     pub(super) components: Vec<Rc<str>>,
     /// What is assigned to fields where they are declared.
     pub(super) fields: Vec<Stmt>,
+    pub(super) span: Span,
 }
 
 /// One file.

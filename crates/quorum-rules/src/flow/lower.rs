@@ -18,8 +18,8 @@ use quorum_syntax::{Lang, Node, Tree};
 
 use super::ir::{Class, Expr, ExprKind, Function, Module, Span, Stmt};
 
-/// How deep trees are followed; deeper code is left out.
-const DEPTH: usize = 150;
+/// How deep trees are followed. Trees are no deeper than that; see [`quorum_syntax::Limits`].
+const DEPTH: usize = 2_000;
 
 /// Lowers a whole file.
 pub(super) fn lower(tree: &Tree, text: &str, lang: Lang) -> Module {

@@ -5,15 +5,15 @@ use std::rc::Rc;
 
 use quorum_syntax::Lang;
 
+use super::exec::Flow;
+use super::fuel::Fuel;
 use super::ir::{Function, Module, Param, Span};
 use super::model::{ParamModel, SourceModel};
+use super::scope::Scope;
 use super::sink::Hit;
 use super::tables::Tables;
-use super::value::{Closure, Items, Marks, NUMBER, Origin, Scope, Taint, Value};
+use super::value::{Closure, Items, Marks, NUMBER, Origin, Taint, Value};
 use crate::rule::Matching;
-
-/// Steps that one file may take; beyond them nothing more is followed, and that is said.
-const FUEL: u32 = 300_000;
 
 /// How deep calls are followed.
 const CALLS: usize = 6;
@@ -53,8 +53,16 @@ pub(super) struct Machine<'a> {
     objects: u32,
     /// Regular expressions that were looked at, and whether they can take long.
     pub(super) slow: HashMap<(Rc<str>, Matching), bool>,
-    fuel: u32,
+    pub(super) fuel: Fuel,
     pub(super) hits: Vec<Hit>,
+    /// Where hits of a rule on a row are in the list.
+    pub(super) hits_at: HashMap<(u32, usize), usize>,
+    /// Whether the file as a whole is one that a call rule speaks about.
+    pub(super) concerns: HashMap<usize, bool>,
+    /// Whether a function is one that a call rule speaks about, by rule and function.
+    pub(super) stands: HashMap<(usize, Option<usize>), bool>,
+    /// Where each class of the file is in the list of them.
+    pub(super) classes: HashMap<Rc<str>, Vec<usize>>,
     /// What functions return when nothing is known about their arguments, and what they leave in
     /// them.
     plain: HashMap<usize, (Value, Vec<Value>)>,
@@ -75,6 +83,10 @@ impl<'a> Machine<'a> {
             for method in &class.methods {
                 methods.entry(Rc::clone(&method.name)).or_default().push(Rc::clone(method));
             }
+        }
+        let mut classes: HashMap<Rc<str>, Vec<usize>> = HashMap::new();
+        for (at, class) in module.classes.iter().enumerate() {
+            classes.entry(Rc::clone(&class.name)).or_default().push(at);
         }
         Self {
             module,
@@ -99,16 +111,33 @@ impl<'a> Machine<'a> {
             doubts: 0,
             objects: 0,
             slow: HashMap::new(),
-            fuel: FUEL,
+            fuel: Fuel::new(text.len()),
             hits: Vec::new(),
+            hits_at: HashMap::new(),
+            concerns: HashMap::new(),
+            stands: HashMap::new(),
+            classes,
             plain: HashMap::new(),
         }
     }
 
     /// Takes one step; false when there is no more fuel.
     pub(super) fn tick(&mut self) -> bool {
-        self.fuel = self.fuel.saturating_sub(1);
-        self.fuel > 0
+        self.fuel.take(1)
+    }
+
+    /// Pays for work that is more than a step.
+    pub(super) fn charge(&mut self, steps: usize) {
+        self.fuel.take(steps as u64);
+    }
+
+    /// Goes one level down; false where that is too deep. Every level needs stack.
+    pub(super) fn descend(&mut self) -> bool {
+        self.fuel.descend()
+    }
+
+    pub(super) fn ascend(&mut self) {
+        self.fuel.ascend();
     }
 
     /// A name for an object that is made here.
@@ -117,14 +146,17 @@ impl<'a> Machine<'a> {
         self.objects
     }
 
-    pub(super) fn is_exhausted(&self) -> bool {
-        self.fuel == 0
-    }
-
     /// Runs everything: what stands outside functions first, then each function by itself.
     pub(super) fn run(&mut self) {
         let module = self.module;
-        self.exec_block(&module.top);
+        for statement in &module.top {
+            self.fuel.begin(statement.span());
+            let flow = if self.tick() { self.exec(statement) } else { Flow::Next };
+            self.fuel.end();
+            if flow != Flow::Next {
+                break;
+            }
+        }
         self.globals = std::mem::take(&mut self.scope);
         self.returned.clear();
         for class in &module.classes {
@@ -148,18 +180,20 @@ impl<'a> Machine<'a> {
 
     fn fields_of(&mut self, class: &super::ir::Class) {
         self.scope = Rc::default();
+        self.fuel.begin(class.span);
         self.exec_block(&class.fields);
+        self.fuel.end();
         let scope = std::mem::take(&mut self.scope);
         self.returned.clear();
         let mut items = Items::default();
-        for (name, value) in &*scope {
+        scope.each(&mut |name, value| {
             let mut value = value.clone();
             if self.module.assigned.contains(name) && self.lang == Lang::Java {
                 // It starts as a constant, but does not stay one.
                 value.constant = None;
             }
             items.known.insert(super::value::Key::Text(Rc::clone(name)), value);
-        }
+        });
         let own = Value {
             path: Some(self.class_path(class)),
             items: Some(Rc::new(items)),
@@ -186,7 +220,8 @@ impl<'a> Machine<'a> {
 
     /// Runs a function as somebody outside the file would call it.
     fn run_alone(&mut self, function: &Rc<Function>, class: Option<&super::ir::Class>) {
-        let mut scope = Scope::new();
+        self.fuel.begin(function.span);
+        let mut scope = Scope::default();
         for (position, param) in function.params.iter().enumerate() {
             let value = self.outside_value(function, class, position, param);
             self.scope = Rc::new(std::mem::take(&mut scope));
@@ -195,14 +230,15 @@ impl<'a> Machine<'a> {
         }
         if let Some(class) = class {
             let this = self.fields.get(&class.name).cloned().unwrap_or_default();
-            scope.insert(Rc::from("this"), this.clone());
-            scope.insert(Rc::from("self"), this);
+            scope.insert(&Rc::from("this"), this.clone());
+            scope.insert(&Rc::from("self"), this);
         }
         self.scope = Rc::new(scope);
         self.stack.push(Rc::clone(function));
         self.exec_block(&function.body);
         self.returned_from(function);
         self.stack.pop();
+        self.fuel.end();
         let scope = std::mem::take(&mut self.scope);
         self.returned.clear();
         if let Some(class) = class {
@@ -276,7 +312,7 @@ impl<'a> Machine<'a> {
     /// Whether a path is a class of this file: an object of it has its methods, whatever
     /// interface the variable is declared as.
     pub(super) fn is_own_class(&self, path: &str) -> bool {
-        self.module.classes.iter().any(|class| *class.name == *path)
+        self.classes.contains_key(path)
     }
 
     /// The full path of a type that is written in this file.
@@ -355,8 +391,8 @@ impl<'a> Machine<'a> {
         }
         if let Some(this) = &closure.this {
             let scope = Rc::make_mut(&mut self.scope);
-            scope.insert(Rc::from("this"), this.clone());
-            scope.insert(Rc::from("self"), this.clone());
+            scope.insert(&Rc::from("this"), this.clone());
+            scope.insert(&Rc::from("self"), this.clone());
         }
         self.stack.push(Rc::clone(function));
         self.exec_block(&function.body);
@@ -370,7 +406,8 @@ impl<'a> Machine<'a> {
         let all = std::mem::replace(&mut self.returned, returned);
         self.left_at_end = all.is_empty();
         let value = all.into_iter().reduce(|a, b| a.join(&b)).unwrap_or_default();
-        if dull {
+        // What was cut short for lack of fuel says nothing about other calls.
+        if dull && !self.fuel.is_dry() {
             self.plain.insert(function.id, (value.clone(), self.left_args.clone()));
         }
         value
@@ -393,21 +430,22 @@ impl<'a> Machine<'a> {
             return;
         }
         let own = &closure.function;
-        for (name, before) in &*closure.scope {
-            let Some(after) = inner.get(name).filter(|after| !after.is_same(before)) else {
-                continue;
-            };
-            if after.any_taint().is_none()
+        let mut stored = Vec::new();
+        closure.scope.differing(inner, &mut |name, before, after| {
+            if after.is_same(before)
+                || after.any_taint().is_none()
                 || before.any_taint().is_some()
                 || own.locals.contains(name)
                 || own.params.iter().any(|param| param.target.binds(name))
             {
-                continue;
+                return;
             }
             if let Some(now) = self.scope.get(name) {
-                let joined = Value { path: now.path.clone(), ..now.join(after) };
-                Rc::make_mut(&mut self.scope).insert(Rc::clone(name), joined);
+                stored.push((Rc::clone(name), Value { path: now.path.clone(), ..now.join(after) }));
             }
+        });
+        for (name, value) in stored {
+            self.set(&name, value);
         }
     }
 

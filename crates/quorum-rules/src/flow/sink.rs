@@ -113,12 +113,11 @@ impl Machine<'_> {
     fn judge(&mut self, number: usize, given: &Given<'_>, span: Span) {
         let tables = self.tables;
         let rule = &tables.calls[number];
-        if rule.file_has.as_ref().is_some_and(|regex| !regex.is_match(self.text))
-            || rule.file_lacks.as_ref().is_some_and(|regex| regex.is_match(self.text))
+        if !self.file_fits(number)
             || !rule.values.iter().all(|test| holds(test, given, true))
             || rule.unless.iter().any(|test| holds(test, given, false))
             || !self.used_well(rule)
-            || !self.stands_well(rule)
+            || !self.stands_well(number)
         {
             return;
         }
@@ -175,16 +174,38 @@ impl Machine<'_> {
     }
 
     /// What else the function around a call does.
-    fn stands_well(&self, rule: &CallRule) -> bool {
+    fn stands_well(&mut self, number: usize) -> bool {
+        let tables = self.tables;
+        let rule = &tables.calls[number];
         if rule.near_has.is_none() && rule.near_lacks.is_none() {
             return true;
+        }
+        let place = (number, self.stack.last().map(|function| function.id));
+        if let Some(&known) = self.stands.get(&place) {
+            return known;
         }
         let near = self.stack.last().map_or(self.text, |function| {
             let (start, end) = (function.span.start as usize, function.span.end as usize);
             self.text.get(start..end).unwrap_or(self.text)
         });
-        rule.near_has.as_ref().is_none_or(|regex| regex.is_match(near))
-            && rule.near_lacks.as_ref().is_none_or(|regex| !regex.is_match(near))
+        let well = rule.near_has.as_ref().is_none_or(|regex| regex.is_match(near))
+            && rule.near_lacks.as_ref().is_none_or(|regex| !regex.is_match(near));
+        self.stands.insert(place, well);
+        well
+    }
+
+    /// Whether the file as a whole is one that a rule speaks about.
+    fn file_fits(&mut self, number: usize) -> bool {
+        let tables = self.tables;
+        let rule = &tables.calls[number];
+        if rule.file_has.is_none() && rule.file_lacks.is_none() {
+            return true;
+        }
+        let text = self.text;
+        *self.concerns.entry(number).or_insert_with(|| {
+            rule.file_has.as_ref().is_none_or(|regex| regex.is_match(text))
+                && rule.file_lacks.as_ref().is_none_or(|regex| !regex.is_match(text))
+        })
     }
 
     /// What the result is called, or the function around it, can tell what it is for.
@@ -205,11 +226,10 @@ impl Machine<'_> {
     }
 
     fn hit(&mut self, call: usize, span: Span, confidence: f64, taint: Option<Rc<Taint>>) {
-        let rule = &self.tables.calls[call].rule.id;
-        let known = self.hits.iter_mut().find(|known| {
-            known.span.row == span.row && self.tables.calls[known.call].rule.id == *rule
-        });
-        match known {
+        let rule = std::sync::Arc::as_ptr(&self.tables.calls[call].rule) as usize;
+        let next = self.hits.len();
+        let at = *self.hits_at.entry((span.row, rule)).or_insert(next);
+        match self.hits.get_mut(at) {
             Some(known) if known.confidence >= confidence => {}
             Some(known) => *known = Hit { call, span, confidence, taint },
             None => self.hits.push(Hit { call, span, confidence, taint }),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::ir::{Const, Expr, Function, Span};
+use super::scope::Scope;
 
 /// Kinds of harm, as bits: a sanitiser prevents some of them.
 pub(super) type Harms = u64;
@@ -131,9 +132,6 @@ pub(super) struct Closure {
     pub(super) scope: Rc<Scope>,
     pub(super) this: Option<Value>,
 }
-
-/// Variables and their values.
-pub(super) type Scope = BTreeMap<Rc<str>, Value>;
 
 /// Elements with keys that are known. What is stored under other keys is in the container's taint.
 #[derive(Clone, Debug, Default)]
@@ -390,21 +388,4 @@ impl Items {
         }
         Self { known, list: self.list && other.list }
     }
-}
-
-/// Joins the variables of two ways.
-pub(super) fn join_scopes(a: &Rc<Scope>, b: &Rc<Scope>) -> Rc<Scope> {
-    if Rc::ptr_eq(a, b) {
-        return Rc::clone(a);
-    }
-    let mut out: Scope = (**a).clone();
-    for (name, value) in &**b {
-        match out.get_mut(name) {
-            Some(own) => *own = own.join(value),
-            None => {
-                out.insert(Rc::clone(name), value.clone());
-            }
-        }
-    }
-    Rc::new(out)
 }

@@ -1,10 +1,13 @@
 //! One walk over a file's tree for all rules that are shapes of it.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use quorum_model::finding::Replacement;
 use quorum_syntax::grep::AstGrep;
 use quorum_syntax::grep::tree_sitter::StrDoc;
 
-use super::compiled::{Compiled, RuleShape};
+use super::compiled::RuleShape;
 use super::{Rule, RuleSet, agent};
 use crate::finding::{RuleFinding, dedent};
 use crate::pattern::{Bindings, SyntaxNode};
@@ -21,35 +24,22 @@ pub(crate) fn scan(rules: &RuleSet, file: &ParsedFile, findings: &mut Vec<RuleFi
     let document = StrDoc { src: file.text().to_owned(), lang, tree: tree.clone() };
     let grep = AstGrep::doc(document);
     let empty = Bindings::new();
+    let mut seen = HashSet::new();
     for node in grep.root().dfs() {
         let here = compiled.by_kind.get(&node.kind_id()).map_or(&[][..], Vec::as_slice);
         for &index in here.iter().chain(&compiled.anywhere) {
-            if awake[index] {
-                visit(compiled, index, &node, &empty, file, findings);
+            let rule = &compiled.shapes[index];
+            if awake[index]
+                && let Some(bound) = rule.shape.matches(&node, &empty)
+            {
+                let found = finding(rule, &node, &bound, file);
+                let id = Arc::as_ptr(&rule.rule) as usize;
+                if seen.insert((id, found.line, found.end_line)) {
+                    findings.push(found);
+                }
             }
         }
     }
-}
-
-fn visit<'t>(
-    compiled: &Compiled,
-    index: usize,
-    node: &SyntaxNode<'t>,
-    empty: &Bindings<'t>,
-    file: &ParsedFile,
-    findings: &mut Vec<RuleFinding>,
-) {
-    let rule = &compiled.shapes[index];
-    if let Some(bound) = rule.shape.matches(node, empty) {
-        let found = finding(rule, node, &bound, file);
-        if !findings.iter().any(|known| same(known, &found)) {
-            findings.push(found);
-        }
-    }
-}
-
-fn same(a: &RuleFinding, b: &RuleFinding) -> bool {
-    a.rule == b.rule && a.line == b.line && a.end_line == b.end_line
 }
 
 fn finding<'t>(
@@ -72,20 +62,24 @@ fn finding<'t>(
     let last_row = if last.column == 0 { last.row.saturating_sub(1) } else { last.row };
     let first_row = inner.start_position().row;
     let mut finding = report(&shape.rule, file, first_row, last_row, &title, recommendation);
-    finding.replacement =
-        instead.and_then(|instead| in_whole_lines(file.text(), node.range(), &instead));
+    finding.replacement = instead.and_then(|instead| in_whole_lines(file, node.range(), &instead));
     finding
 }
 
 /// The lines that `range` is in, with `text` in its place.
-fn in_whole_lines(source: &str, range: std::ops::Range<usize>, text: &str) -> Option<Replacement> {
+fn in_whole_lines(
+    file: &ParsedFile,
+    range: std::ops::Range<usize>,
+    text: &str,
+) -> Option<Replacement> {
+    let source = file.text();
     let (before, after) = (source.get(..range.start)?, source.get(range.end..)?);
     let start = before.rfind('\n').map_or(0, |at| at + 1);
     let rest = after.lines().next().unwrap_or_default();
-    let line_of = |text: &str| text.bytes().filter(|&byte| byte == b'\n').count() as u64 + 1;
+    let line_of = |byte: usize| file.row_of(byte) as u64 + 1;
     Some(Replacement {
-        start_line: line_of(before),
-        end_line: line_of(source.get(..range.end)?),
+        start_line: line_of(range.start),
+        end_line: line_of(range.end),
         text: [before.get(start..)?, text, rest].concat(),
     })
 }
@@ -111,7 +105,7 @@ pub(crate) fn report(
         file: file.path().to_owned(),
         line: first as u64 + 1,
         end_line: last.max(first) as u64 + 1,
-        evidence: evidence(file.text(), first, last),
+        evidence: evidence(file, first, last),
         issue,
         recommendation,
         references: rule.references.clone(),
@@ -124,10 +118,10 @@ pub(crate) fn report(
 }
 
 /// The lines as they stand, the first six of them where there are more.
-fn evidence(text: &str, first: usize, last: usize) -> String {
+fn evidence(file: &ParsedFile, first: usize, last: usize) -> String {
     const LINES: usize = 6;
     let count = (last.max(first) - first + 1).min(LINES);
-    let lines: Vec<&str> = text.lines().skip(first).take(count).collect();
+    let lines: Vec<&str> = (first..first + count).map_while(|row| file.line(row)).collect();
     dedent(&lines.join("\n"))
 }
 

@@ -42,7 +42,7 @@ pub(super) fn check(file: &ParsedFile, findings: &mut Vec<RuleFinding>) {
         && file.source.touches(open.line - 1, open.last)
     {
         let row = usize::try_from(open.line.saturating_sub(2)).unwrap_or_default();
-        let quote = file.text().lines().nth(row).unwrap_or_default();
+        let quote = file.line(row).unwrap_or_default();
         let issue = "This code block is never closed, so the rest of the page is shown as code.";
         let mut found = UNCLOSED.on(
             file.path(),

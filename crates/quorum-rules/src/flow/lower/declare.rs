@@ -384,6 +384,7 @@ impl Lowerer<'_> {
                 self.parameter_properties(body, &mut statements);
             }
             class.fields = statements;
+            class.span = body.map(Self::span).unwrap_or_default();
             self.module.classes.push(class);
         }
     }
