@@ -112,6 +112,16 @@ fn lines_that_no_parser_understands_are_named() {
 }
 
 #[test]
+fn pages_of_php_are_read_whatever_html_is_in_them() {
+    let text = "<html>\n<table class=\"wide\" onclick='f(\"<\")'>\n<?php\nfunction run() {\n  \
+                $name = $_GET['name']; ?>\n<td class=x>\n<?php\n  system('ls ' . $name);\n}\n?>\n\
+                </table>\n";
+    let review = review("page.php", "PHP", text);
+    assert!(review.findings.iter().any(|found| found.line == 8), "{:?}", review.findings);
+    assert!(review.limited.is_empty(), "{:?}", review.limited);
+}
+
+#[test]
 fn closures_that_share_variables_do_not_copy_them() {
     // Every closure keeps all variables before it. Copies of them took gigabytes.
     let mut text = String::from("const cp = require('child_process');\n");

@@ -7,6 +7,7 @@
 mod language;
 pub mod outline;
 mod parse;
+mod php;
 mod shallow;
 
 pub use ast_grep_core as grep;

@@ -6,7 +6,7 @@ use thiserror::Error;
 use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
 use crate::shallow::{self, Rows};
-use crate::Lang;
+use crate::{Lang, php};
 
 /// How much one parse may cost.
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +86,8 @@ pub fn read_within(source: &[u8], lang: Lang, limits: Limits) -> Result<Parsed, 
     }
     let mut parser = Parser::new();
     parser.set_language(&lang.grammar()).map_err(|_| ParseError::Grammar(lang))?;
+    let page = (lang == Lang::Php).then(|| php::without_html(source)).flatten();
+    let source = page.as_deref().unwrap_or(source);
     let filler = if lang == Lang::Json { b'0' } else { b'a' };
     shallow::read(source, limits.depth, filler, |source| tree(&mut parser, source, limits))
 }
