@@ -6,6 +6,7 @@ mod clients;
 mod clusters;
 mod compare;
 mod dist;
+mod gits;
 mod local_model;
 mod readers;
 mod reference;
@@ -26,6 +27,8 @@ cargo xtask <chore>
   test [ARGS…]    install what the tests need and run all of them; ARGS go to `cargo test`
   toolchains      the tests of gates with Go, CMake, Task, pytest and flake8, which it installs below
                   target/; `test` does it too, and goes on without them where they cannot be had
+  gits            try hostile repositories with git 2.30, which must be refused, 2.39 and the git at hand;
+                  downloads the first two with apt-get
   lint            check the format and the lints, as CI does
   schemas         write schemas/ anew from the types
   context         measure what an orchestrator reads of a review, against what is on disk
@@ -102,6 +105,7 @@ fn main() -> Result<()> {
         Some("readers") => readers::readers(rest.iter().any(|argument| argument == "--required")),
         Some("browser") => readers::browser(rest.iter().any(|argument| argument == "--required")),
         Some("toolchains") => toolchains::test(),
+        Some("gits") => gits::test(),
         Some("clients") => clients::check(rest.iter().any(|argument| argument == "--required")),
         Some("plugin") => cargo(
             ["run", "--quiet", "--locked", "-p", "quorum", "--", "plugin"],

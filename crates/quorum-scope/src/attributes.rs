@@ -57,6 +57,7 @@ fn ask_index_of(
     let failed = |error: std::io::Error| ScopeError::Git {
         command: "check-attr".to_owned(),
         message: format!("no place for an index of its own: {error}"),
+        code: None,
     };
     let folder = tempfile::tempdir().map_err(failed)?;
     let git = repository.git().clone().with_index(folder.path().join("index"));
@@ -94,7 +95,8 @@ fn ask(
     let status = child.wait().map_err(ScopeError::NoGit)?;
     if !status.success() {
         let message = "it did not say which attributes files have".to_owned();
-        return Err(ScopeError::Git { command: "check-attr".to_owned(), message });
+        let (command, code) = ("check-attr".to_owned(), status.code());
+        return Err(ScopeError::Git { command, message, code });
     }
     Ok(parse(&answers))
 }

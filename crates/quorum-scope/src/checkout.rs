@@ -54,7 +54,7 @@ pub fn copy(
 pub fn snapshot(repository: &Repository, index: &Path) -> Result<String, ScopeError> {
     repository.require_work_tree()?;
     let git = repository.git().clone().with_index(index.to_owned());
-    if let Some(head) = repository.head() {
+    if let Some(head) = repository.head()? {
         git.output(["read-tree", &head])?;
     }
     git.output(["add", "--all"])?;

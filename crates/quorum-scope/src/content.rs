@@ -237,6 +237,7 @@ impl Contents {
         let blob = process.read(id).map_err(|error| ScopeError::Git {
             command: "cat-file".to_owned(),
             message: error.to_string(),
+            code: None,
         })?;
         if let Ok(mut idle) = self.idle.lock() {
             idle.push(process);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::diff::DiffError;
+use crate::git::{OLDEST, Version};
 
 /// Why a scope cannot be made.
 #[derive(Debug, Error)]
@@ -15,6 +16,15 @@ pub enum ScopeError {
     /// There is no git.
     #[error("git could not be started: {0}")]
     NoGit(std::io::Error),
+    /// Git is older than the oldest that can be kept from starting a repository's programs.
+    #[error("git {0} is too old: Quorum needs git {OLDEST} or newer")]
+    OldGit(Version),
+    /// What calls itself git does not say which version it is.
+    #[error("the version of git cannot be read from `{0}`")]
+    UnknownGit(String),
+    /// Git does not take the settings that keep it from starting programs.
+    #[error("this git cannot be kept from starting programs that the repository names")]
+    UnguardedGit,
     /// The repository belongs to somebody else.
     #[error("git refuses to read {}: it belongs to another user", .0.display())]
     UnsafeRepository(PathBuf),
@@ -57,6 +67,8 @@ pub enum ScopeError {
         command: String,
         /// The first line of what it said.
         message: String,
+        /// What it exited with.
+        code: Option<i32>,
     },
     /// A file that cannot be copied.
     #[error("{path} cannot be copied: {message}", path = path.display())]
@@ -76,6 +88,14 @@ impl ScopeError {
                 "run quorum inside a repository, or review a patch with `--diff FILE`"
             }
             Self::NoGit(_) => "install git and make sure that it is on the PATH",
+            Self::OldGit(_) => {
+                "install a newer git: an older one ignores the settings that keep it from running the \
+                 repository's own programs"
+            }
+            Self::UnknownGit(_) | Self::UnguardedGit => {
+                "put a git of the git project first on the PATH, version 2.31 or newer; a wrapper must \
+                 pass on its arguments, its variables and its output"
+            }
             Self::UnsafeRepository(path) => {
                 let path = path.display();
                 return Some(format!(

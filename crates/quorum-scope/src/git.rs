@@ -1,14 +1,19 @@
 //! Running git, without running what the repository asks git to run.
 
+mod version;
+
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
 use std::thread::{self, JoinHandle};
 
 use bstr::{BString, ByteSlice};
 
 use crate::error::ScopeError;
+
+pub use version::{OLDEST, Version};
 
 /// Variables that would point git somewhere else than where the user stands.
 const REDIRECTING: [&str; 9] = [
@@ -51,16 +56,42 @@ impl Git {
         Self { folder: folder.into(), overrides: Vec::new(), fetches: true, index: None }
     }
 
-    /// The same, with the programs that the repository's own configuration names turned off.
+    /// The release of git that is at hand; an error where it is too old to be told to start no
+    /// program, or says nothing that can be read.
+    pub fn version(&self) -> Result<Version, ScopeError> {
+        // Asked once: it is the same program all the time.
+        static CHECKED: OnceLock<Version> = OnceLock::new();
+        if let Some(version) = CHECKED.get() {
+            return Ok(*version);
+        }
+        let printed = self.line(["--version"])?;
+        let version = Version::parse(&printed);
+        let version = version.ok_or_else(|| ScopeError::UnknownGit(printed.clone()))?;
+        if version < OLDEST {
+            return Err(ScopeError::OldGit(version));
+        }
+        Ok(*CHECKED.get_or_init(|| version))
+    }
+
+    /// The same, with the programs that the repository's own configuration names turned off; an
+    /// error where git does not say which those are, or does not take the settings that turn them
+    /// off.
     ///
     /// The user's own configuration stays in force, so a large-file filter that is installed for
     /// the user still works; one that came with an unpacked archive does not.
-    #[must_use]
-    pub fn without_local_programs(mut self) -> Self {
-        let listed = self.output(["config", "--list", "--show-scope", "--name-only", "-z"]);
-        let listed = listed.unwrap_or_default();
-        let mut fields = listed.split(|&byte| byte == 0);
-        while let (Some(scope), Some(name)) = (fields.next(), fields.next()) {
+    pub fn without_local_programs(mut self) -> Result<Self, ScopeError> {
+        self.version()?;
+        let listed = self.output(["config", "--list", "--show-scope", "--name-only", "-z"])?;
+        let settings = settings(&listed).ok_or(ScopeError::UnguardedGit)?;
+        let taken = |wanted: &str| {
+            settings.iter().any(|(scope, name)| {
+                *scope == b"command" && name.eq_ignore_ascii_case(wanted.as_bytes())
+            })
+        };
+        if !HARMLESS.iter().all(|(name, _)| taken(name)) {
+            return Err(ScopeError::UnguardedGit);
+        }
+        for (scope, name) in settings {
             if scope != b"local" && scope != b"worktree" {
                 continue;
             }
@@ -74,7 +105,7 @@ impl Git {
                 Program::Transport => self.fetches = false,
             }
         }
-        self
+        Ok(self)
     }
 
     /// The same, with the index that git names while it runs a hook, such as before a commit.
@@ -110,7 +141,7 @@ impl Git {
         if output.status.success() {
             return Ok(output.stdout);
         }
-        Err(failure(&command, &output.stderr))
+        Err(failure(&command, output.status.code(), &output.stderr))
     }
 
     /// What git prints, as one line of text.
@@ -173,6 +204,8 @@ impl Git {
         command.env("GIT_CONFIG_COUNT", count.to_string());
         if !self.fetches {
             command.env("GIT_NO_LAZY_FETCH", "1");
+            // Git below 2.39.4 does not know that variable: with no protocol it fetches nothing.
+            command.env("GIT_ALLOW_PROTOCOL", "none");
         }
         if let Some(index) = &self.index {
             command.env("GIT_INDEX_FILE", index);
@@ -198,11 +231,12 @@ fn started_by(name: &[u8]) -> Program {
     match (name.split(|&byte| byte == b'.').next().unwrap_or_default(), last) {
         (b"filter", b"clean" | b"smudge" | b"process")
         | (b"diff", b"command" | b"textconv")
-        | (b"core", b"sshcommand" | b"gitproxy" | b"askpass")
+        | (b"core", b"sshcommand" | b"askpass")
         | (b"credential", b"helper") => Program::Setting(""),
         // A filter that must succeed cannot, once its program is gone.
         (b"filter", b"required") => Program::Setting("false"),
-        (b"remote", b"uploadpack" | b"vcs") => Program::Transport,
+        // Of several the first one counts, so that none after it can replace it.
+        (b"remote", b"uploadpack" | b"vcs") | (b"core", b"gitproxy") => Program::Transport,
         _ => Program::None,
     }
 }
@@ -228,7 +262,7 @@ impl GitStream {
         }
         let complaints = self.complaints.take().and_then(|reader| reader.join().ok());
         let message = first_line(&complaints.unwrap_or_default());
-        Err(ScopeError::Git { command: self.command.clone(), message })
+        Err(ScopeError::Git { command: self.command.clone(), message, code: status.code() })
     }
 }
 
@@ -266,8 +300,24 @@ impl BufRead for GitStream {
     }
 }
 
-fn failure(command: &Command, stderr: &[u8]) -> ScopeError {
-    ScopeError::Git { command: describe(command), message: first_line(stderr) }
+fn failure(command: &Command, code: Option<i32>, stderr: &[u8]) -> ScopeError {
+    ScopeError::Git { command: describe(command), message: first_line(stderr), code }
+}
+
+/// The scopes and names that `git config --list --show-scope --name-only -z` prints; absent where
+/// it is not that.
+fn settings(listed: &[u8]) -> Option<Vec<(&[u8], &[u8])>> {
+    let listed = listed.strip_suffix(&[0])?;
+    let mut fields = listed.split(|&byte| byte == 0);
+    let mut found = Vec::new();
+    while let Some(scope) = fields.next() {
+        // Git knows these, and a listing without scopes has names with a dot here.
+        if scope.is_empty() || !scope.iter().all(u8::is_ascii_lowercase) {
+            return None;
+        }
+        found.push((scope, fields.next()?));
+    }
+    Some(found)
 }
 
 /// The subcommand, for messages.
@@ -297,6 +347,17 @@ mod tests {
         assert_eq!(started_by(b"remote.origin.uploadpack"), Program::Transport);
         for name in ["core.bare", "user.name", "remote.origin.url"] {
             assert_eq!(started_by(name.as_bytes()), Program::None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_listing_of_another_form_is_not_taken() {
+        let listed = b"command\0core.hookspath\0local\0filter.x.clean\0";
+        let wanted: Vec<(&[u8], &[u8])> =
+            vec![(b"command", b"core.hookspath"), (b"local", b"filter.x.clean")];
+        assert_eq!(settings(listed), Some(wanted));
+        for other in [&b""[..], b"core.bare\0filter.x.clean\0", b"local\0", b"local\0core.bare"] {
+            assert_eq!(settings(other), None, "{:?}", other.as_bstr());
         }
     }
 

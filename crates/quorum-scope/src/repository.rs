@@ -20,6 +20,7 @@ pub struct Repository {
 impl Repository {
     /// The repository that `cwd` is in.
     pub fn discover(cwd: &Path) -> Result<Self, ScopeError> {
+        Git::new(cwd).version()?;
         let arguments = [
             "rev-parse",
             "--is-inside-work-tree",
@@ -35,8 +36,18 @@ impl Repository {
         let root = to_path(lines.next().unwrap_or_default());
         let git_dir = to_path(lines.next().unwrap_or_default());
         let prefix = lines.next().unwrap_or_default().to_str_lossy().into_owned();
-        let git = Git::new(&root).without_local_programs().with_index_of_hook(&git_dir);
+        let git = Git::new(&root).without_local_programs()?.with_index_of_hook(&git_dir);
         Ok(Self { git, work_tree: Some(root), prefix, cwd: cwd.to_owned() })
+    }
+
+    /// The repository that `cwd` is in; absent where it is in none, an error where it cannot be
+    /// read.
+    pub fn find(cwd: &Path) -> Result<Option<Self>, ScopeError> {
+        match Self::discover(cwd) {
+            Ok(found) => Ok(Some(found)),
+            Err(ScopeError::NoRepository(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// The repository that `cwd` is in, where it is in no work tree.
@@ -46,7 +57,7 @@ impl Repository {
             // Inside `.git` itself, where nothing can be reviewed.
             return Err(ScopeError::NoRepository(cwd.to_owned()));
         }
-        let git = Git::new(cwd).without_local_programs();
+        let git = Git::new(cwd).without_local_programs()?;
         Ok(Self { git, work_tree: None, prefix: String::new(), cwd: cwd.to_owned() })
     }
 
@@ -80,26 +91,40 @@ impl Repository {
         let spec = format!("{revision}^{{commit}}");
         self.git.line(["rev-parse", "--verify", "--quiet", "--end-of-options", &spec]).map_err(
             |error| match error {
-                ScopeError::Git { .. } => ScopeError::UnknownRevision(revision.to_owned()),
+                // A name that means nothing is 1; more than that is a failure of git's own.
+                ScopeError::Git { code: Some(1), .. } => {
+                    ScopeError::UnknownRevision(revision.to_owned())
+                }
                 other => other,
             },
         )
     }
 
+    /// The full id of the commit that `revision` names; absent where it names none.
+    pub fn known_commit(&self, revision: &str) -> Result<Option<String>, ScopeError> {
+        match self.commit(revision) {
+            Ok(id) => Ok(Some(id)),
+            Err(ScopeError::UnknownRevision(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The full id of the present commit; absent in a repository without one.
-    pub fn head(&self) -> Option<String> {
-        self.commit("HEAD").ok()
+    pub fn head(&self) -> Result<Option<String>, ScopeError> {
+        self.known_commit("HEAD")
     }
 
     /// The first parent of `commit`; absent for a first commit, and where a shallow clone ends.
-    pub fn parent(&self, commit: &str) -> Option<String> {
-        self.commit(&format!("{commit}^1")).ok()
+    pub fn parent(&self, commit: &str) -> Result<Option<String>, ScopeError> {
+        self.known_commit(&format!("{commit}^1"))
     }
 
     /// The best common ancestor.
     pub fn merge_base(&self, a: &str, b: &str) -> Result<String, ScopeError> {
         self.git.line(["merge-base", "--end-of-options", a, b]).map_err(|error| match error {
-            ScopeError::Git { .. } => ScopeError::NoMergeBase(a.to_owned(), b.to_owned()),
+            ScopeError::Git { code: Some(1), .. } => {
+                ScopeError::NoMergeBase(a.to_owned(), b.to_owned())
+            }
             other => other,
         })
     }
@@ -111,7 +136,7 @@ impl Repository {
 
     /// The branch that others are measured against, the remote's where there is one: the commit
     /// that it points to, and the name that people know it by.
-    pub fn default_branch(&self) -> Option<(String, String)> {
+    pub fn default_branch(&self) -> Result<Option<(String, String)>, ScopeError> {
         let mut refs = vec!["refs/remotes/origin/HEAD".to_owned()];
         for folder in ["refs/remotes/origin/", "refs/heads/"] {
             let names = ["main", "master", "trunk", "develop"];
@@ -120,7 +145,7 @@ impl Repository {
         let format = "--format=%(refname) %(objectname) %(symref:short)".to_owned();
         let mut arguments = vec!["for-each-ref".to_owned(), format];
         arguments.extend(refs.iter().cloned());
-        let known = self.git.line(arguments).ok()?;
+        let known = self.git.line(arguments)?;
         // A branch points to a commit, whatever a tag of the same name does.
         let known = known.lines().filter_map(|line| {
             let (name, rest) = line.split_once(' ')?;
@@ -128,12 +153,12 @@ impl Repository {
             Some((name, commit, points_to))
         });
         let known: Vec<(&str, &str, &str)> = known.collect();
-        let (name, commit, points_to) = refs
-            .iter()
-            .find_map(|wanted| known.iter().find(|(name, ..)| name == wanted).copied())?;
+        let mut found =
+            refs.iter().filter_map(|wanted| known.iter().find(|(name, ..)| name == wanted));
+        let Some((name, commit, points_to)) = found.next().copied() else { return Ok(None) };
         let short = name.strip_prefix("refs/remotes/").or(name.strip_prefix("refs/heads/"));
         let short = if points_to.is_empty() { short.unwrap_or(name) } else { points_to };
-        Some((commit.to_owned(), short.to_owned()))
+        Ok(Some((commit.to_owned(), short.to_owned())))
     }
 
     /// Whether history was cut off when the repository was cloned.
@@ -141,9 +166,14 @@ impl Repository {
         self.git.line(["rev-parse", "--is-shallow-repository"]).is_ok_and(|answer| answer == "true")
     }
 
-    /// The text of `path` at `revision`; absent when it is not there.
-    pub fn text_at(&self, revision: &str, path: &str) -> Option<Vec<u8>> {
-        self.git.output(["cat-file", "blob", &format!("{revision}:{path}")]).ok()
+    /// The text of `path` at `revision`; absent when no file is there.
+    pub fn text_at(&self, revision: &str, path: &str) -> Result<Option<Vec<u8>>, ScopeError> {
+        match self.git.output(["cat-file", "blob", &format!("{revision}:{path}")]) {
+            Ok(text) => Ok(Some(text)),
+            // Git exits alike whether the file is not there or the repository cannot be read.
+            Err(ScopeError::Git { message, .. }) if is_absence(&message) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// The files directly or indirectly in `folder` at `revision`.
@@ -160,19 +190,30 @@ impl Repository {
     }
 
     /// Whether the commit is in this clone.
-    pub fn has_commit(&self, id: &str) -> bool {
-        self.commit(id).is_ok()
+    pub fn has_commit(&self, id: &str) -> Result<bool, ScopeError> {
+        Ok(self.known_commit(id)?.is_some())
     }
 }
 
 fn explain(error: ScopeError, cwd: &Path) -> ScopeError {
     match error {
-        ScopeError::Git { message, .. } if message.contains("dubious ownership") => {
+        ScopeError::Git { message, .. }
+            if message.contains("dubious ownership")
+                || message.starts_with("unsafe repository") =>
+        {
             ScopeError::UnsafeRepository(cwd.to_owned())
         }
-        ScopeError::Git { .. } => ScopeError::NoRepository(cwd.to_owned()),
+        ScopeError::Git { message, .. } if message.contains("not a git repository") => {
+            ScopeError::NoRepository(cwd.to_owned())
+        }
         other => other,
     }
+}
+
+/// Whether git says that there is no such file, or a folder in its place.
+fn is_absence(message: &str) -> bool {
+    let gone = ["does not exist in '", "exists on disk, but not in '"];
+    gone.iter().any(|words| message.contains(words)) || message.ends_with(": bad file")
 }
 
 /// A path that git printed.

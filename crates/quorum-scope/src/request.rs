@@ -174,16 +174,16 @@ pub fn resolve(repository: &Repository, request: Request) -> Result<Target, Scop
         Selection::Default if paths.is_empty() => default_target(repository)?,
         Selection::Default => whole(repository, ScopeKind::Paths, paths.join(" "))?,
         Selection::Uncommitted { staged, unstaged, untracked } => {
-            uncommitted(repository, repository.head(), (staged, unstaged, untracked))?
+            uncommitted(repository, repository.head()?, (staged, unstaged, untracked))?
         }
         Selection::Commit(revision) => {
             let head = repository.commit(&revision)?;
-            let base = repository.parent(&head);
+            let base = repository.parent(&head)?;
             between(repository, ScopeKind::Commit, revision, base, head)?
         }
         Selection::Range(range) => range_target(repository, range)?,
         Selection::Base(revision) => {
-            let head = repository.commit("HEAD").map_err(|_| ScopeError::NoCommit)?;
+            let head = repository.head()?.ok_or(ScopeError::NoCommit)?;
             let tip = repository.commit(&revision)?;
             let base = merge_base(repository, (&revision, &tip), ("HEAD", &head))?;
             between(repository, ScopeKind::Base, format!("{revision}...HEAD"), Some(base), head)?
@@ -203,7 +203,10 @@ pub fn resolve(repository: &Repository, request: Request) -> Result<Target, Scop
             between(repository, ScopeKind::Pr, format!("pull request {number}"), Some(base), head)?
         }
         Selection::Diff { kind, label, base, text } => {
-            let base = base.filter(|base| repository.has_commit(base));
+            let base = match base {
+                Some(base) if repository.has_commit(&base)? => Some(base),
+                _ => None,
+            };
             target(kind, label, base, None, Sides::Patch(text))
         }
     };
@@ -212,13 +215,13 @@ pub fn resolve(repository: &Repository, request: Request) -> Result<Target, Scop
 }
 
 fn default_target(repository: &Repository) -> Result<Target, ScopeError> {
-    let Some(head) = repository.head() else {
+    let Some(head) = repository.head()? else {
         return whole(repository, ScopeKind::All, "the whole repository".to_owned());
     };
     if repository.work_tree().is_none() {
         return whole(repository, ScopeKind::All, "the whole repository".to_owned());
     }
-    if let Some((tip, branch)) = repository.default_branch()
+    if let Some((tip, branch)) = repository.default_branch()?
         && tip != head
         && let Ok(base) = repository.merge_base(&tip, &head)
         && base != head
@@ -314,11 +317,10 @@ fn between(
 }
 
 fn whole(repository: &Repository, kind: ScopeKind, label: String) -> Result<Target, ScopeError> {
-    let head = repository.head();
     if repository.work_tree().is_some() {
         return Ok(target(kind, label, None, None, Sides::WholeWorkTree));
     }
-    let commit = head.ok_or(ScopeError::NoCommit)?;
+    let commit = repository.head()?.ok_or(ScopeError::NoCommit)?;
     Ok(target(kind, label, None, Some(commit.clone()), Sides::WholeTree(commit)))
 }
 

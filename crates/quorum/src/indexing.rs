@@ -10,7 +10,6 @@ use bstr::{BStr, BString};
 use quorum_index::{Counter, Embedder, Index, IndexError, Sending, Step, Update};
 use quorum_model::config::Config;
 use quorum_model::symbol::IndexReport;
-use quorum_scope::ScopeError;
 use quorum_scope::paths::PathFilter;
 use quorum_scope::repository::Repository;
 use quorum_scope::request::PolicySource;
@@ -50,11 +49,7 @@ impl Place {
     /// The place that the user stands in.
     pub(crate) fn open(cli: &Cli) -> Result<Self, Failure> {
         let cwd = workspace::folder(cli)?;
-        let repository = match Repository::discover(&cwd) {
-            Ok(repository) => Some(repository),
-            Err(ScopeError::NoRepository(_)) => None,
-            Err(error) => return Err(error.into()),
-        };
+        let repository = Repository::find(&cwd)?;
         let root = match &repository {
             Some(repository) => repository.require_work_tree()?.to_owned(),
             None => cwd,

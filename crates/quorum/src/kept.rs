@@ -30,7 +30,7 @@ impl Kept {
 /// Refuses a past that is under version control, such as dismissals that a change brings along.
 pub(crate) fn refuse_committed(repository: &Repository) -> Result<(), Failure> {
     let arguments = ["ls-files", "--", OURS[0], OURS[1]];
-    let tracked = repository.git().output(arguments).unwrap_or_default();
+    let tracked = repository.git().output(arguments)?;
     if tracked.is_empty() {
         return Ok(());
     }

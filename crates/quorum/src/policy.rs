@@ -66,7 +66,13 @@ impl<'a> Policy<'a> {
     pub(crate) fn conventions(&self) -> Result<Vec<Convention>, Failure> {
         let paths = self.paths()?;
         let documents = paths.iter().filter(|path| convention::is_convention(path));
-        Ok(documents.filter_map(|path| Convention::read(path, &self.foreign(path)?)).collect())
+        let mut read = Vec::new();
+        for path in documents {
+            if let Some(text) = self.foreign(path)? {
+                read.extend(Convention::read(path, &text));
+            }
+        }
+        Ok(read)
     }
 
     /// The paths of all files; of the work tree, those that git does not ignore.
@@ -93,21 +99,15 @@ impl<'a> Policy<'a> {
 
     /// The text of a document that was not written for Quorum: what is too large, or a link to
     /// somewhere outside of the repository, is passed over.
-    fn foreign(&self, path: &str) -> Option<String> {
-        let repository = self.repository?;
+    fn foreign(&self, path: &str) -> Result<Option<String>, Failure> {
+        let Some(repository) = self.repository else { return Ok(None) };
         let bytes = match &self.source {
-            PolicySource::Nowhere => return None,
+            PolicySource::Nowhere => None,
             PolicySource::Commit(commit) => repository.text_at(commit, path)?,
-            PolicySource::WorkTree => {
-                let root = repository.work_tree()?.canonicalize().ok()?;
-                let file = root.join(path).canonicalize().ok()?;
-                let is_ours = file.starts_with(&root) && file.metadata().ok()?.is_file();
-                let is_small = file.metadata().ok()?.len() <= LARGEST_DOCUMENT;
-                (is_ours && is_small).then(|| fs::read(file).ok())??
-            }
+            PolicySource::WorkTree => repository.work_tree().and_then(|root| inside(root, path)),
         };
-        let is_small = bytes.len() as u64 <= LARGEST_DOCUMENT;
-        is_small.then(|| String::from_utf8_lossy(&bytes).into_owned())
+        let small = bytes.filter(|bytes| bytes.len() as u64 <= LARGEST_DOCUMENT);
+        Ok(small.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
     /// The dismissals that the team committed.
@@ -131,7 +131,7 @@ impl<'a> Policy<'a> {
         let Some(repository) = self.repository else { return Ok(None) };
         let bytes = match &self.source {
             PolicySource::Nowhere => None,
-            PolicySource::Commit(commit) => repository.text_at(commit, path),
+            PolicySource::Commit(commit) => repository.text_at(commit, path)?,
             PolicySource::WorkTree => match repository.work_tree().map(|root| root.join(path)) {
                 Some(path) => read(&path)?,
                 None => None,
@@ -151,16 +151,41 @@ impl<'a> Policy<'a> {
             PolicySource::Commit(commit) => repository.list_at(commit, folder)?,
             PolicySource::WorkTree => {
                 let root = repository.work_tree().map(|root| root.join(folder));
-                let entries = root.and_then(|root| fs::read_dir(root).ok()).into_iter().flatten();
-                let names =
-                    entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-                names.map(|name| format!("{folder}/{name}")).collect()
+                root.map_or_else(|| Ok(Vec::new()), |root| entries(&root, folder))?
             }
         };
         names.retain(|name| Path::new(name).extension().is_some_and(|ending| ending == wanted));
         names.sort();
         Ok(names)
     }
+}
+
+/// A file of the work tree, unless it is large or leads out of it.
+fn inside(root: &Path, path: &str) -> Option<Vec<u8>> {
+    let root = root.canonicalize().ok()?;
+    let file = root.join(path).canonicalize().ok()?;
+    let metadata = file.metadata().ok()?;
+    let taken = file.starts_with(&root) && metadata.is_file() && metadata.len() <= LARGEST_DOCUMENT;
+    taken.then(|| fs::read(file).ok()).flatten()
+}
+
+/// The names in a folder of policy files, which need not be there.
+fn entries(root: &Path, folder: &str) -> Result<Vec<String>, Failure> {
+    let failed = |error: &std::io::Error| {
+        Failure::new(format!("{}: {error}", root.display()))
+            .with_hint("make it a readable folder, or remove it")
+    };
+    let entries = match fs::read_dir(root) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(&error)),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| failed(&error))?;
+        names.extend(entry.file_name().into_string().map(|name| format!("{folder}/{name}")).ok());
+    }
+    Ok(names)
 }
 
 fn read(path: &Path) -> Result<Option<Vec<u8>>, Failure> {

@@ -27,9 +27,10 @@ pub(crate) fn select(
     let variable = |name: &str| std::env::var(name).ok();
     let forge = quorum_forge::connect(config, url.as_deref(), &variable)?;
     let found = forge.pull_request(number)?;
-    let here = repository.is_some_and(|repository| {
-        repository.has_commit(&found.base_sha) && repository.has_commit(&found.head_sha)
-    });
+    let here = match repository {
+        Some(clone) => clone.has_commit(&found.base_sha)? && clone.has_commit(&found.head_sha)?,
+        None => false,
+    };
     if here {
         let (base, head) = (found.base_sha, found.head_sha);
         let selection = Selection::PullRequest { number, base, head };

@@ -20,7 +20,6 @@ use quorum_model::size::SizeReport;
 use quorum_model::symbol::{IndexReport, RepositoryMap};
 use quorum_plan::roster::Roster;
 use quorum_plan::sop;
-use quorum_scope::ScopeError;
 use quorum_scope::repository::Repository;
 use quorum_scope::request::PolicySource;
 use serde_json::Value;
@@ -131,11 +130,8 @@ fn asked(
 
 impl Operations for Program {
     fn root(&self, folder: &Path) -> Result<PathBuf, ToolError> {
-        let repository = match Repository::discover(folder) {
-            Ok(repository) => repository,
-            Err(ScopeError::NoRepository(_)) => return Ok(folder.to_owned()),
-            Err(error) => return Err(Failure::from(error).into()),
-        };
+        let found = Repository::find(folder).map_err(Failure::from)?;
+        let Some(repository) = found else { return Ok(folder.to_owned()) };
         kept::refuse_committed(&repository)?;
         let root = repository.require_work_tree().map_err(Failure::from)?;
         Ok(root.canonicalize().unwrap_or_else(|_| root.to_owned()))
@@ -291,7 +287,7 @@ impl Operations for Program {
     }
 
     fn agents(&self, root: &Path) -> Result<Vec<Agent>, ToolError> {
-        let repository = Repository::discover(root).ok();
+        let repository = Repository::find(root).map_err(Failure::from)?;
         let policy = Policy::new(repository.as_ref(), PolicySource::WorkTree);
         let config = workspace::load(&policy, Vec::new())?.config;
         let roster = Roster::load(&policy.markdown("agents")?, &config.agent);
@@ -300,7 +296,7 @@ impl Operations for Program {
     }
 
     fn sops(&self, root: &Path) -> Result<Vec<(String, String)>, ToolError> {
-        let repository = Repository::discover(root).ok();
+        let repository = Repository::find(root).map_err(Failure::from)?;
         let files = Policy::new(repository.as_ref(), PolicySource::WorkTree).markdown("sops")?;
         let named = files.iter().map(|file| {
             let sop = sop::parse(&file.path, &file.text, |_| 0).map_err(Failure::from)?;

@@ -9,6 +9,7 @@ use quorum_config::{Layers, Loaded, Origin, Setting, TextLayer};
 use quorum_model::config::ScopeConfig;
 use quorum_plan::models::Registry;
 use quorum_plan::roster::Roster;
+use quorum_scope::ScopeError;
 use quorum_scope::repository::Repository;
 use quorum_scope::request::{self, PolicySource, Request, Selection, Target};
 use quorum_scope::snapshot::Snapshot;
@@ -47,8 +48,13 @@ impl Workspace {
         let diff = scope.diff.clone().or(piped);
         let repository = match Repository::discover(&cwd) {
             Ok(repository) => Some(repository),
-            Err(error) if diff.is_none() && scope.pr.is_none() => return Err(error.into()),
-            Err(_) => None,
+            // A diff needs neither; a repository that cannot be read has a policy that is not known.
+            Err(ScopeError::NoRepository(_) | ScopeError::NoGit(_))
+                if diff.is_some() || scope.pr.is_some() =>
+            {
+                None
+            }
+            Err(error) => return Err(error.into()),
         };
         let mut warnings = Vec::new();
         let mut withheld = BTreeSet::new();
@@ -74,7 +80,7 @@ impl Workspace {
         let target = match &repository {
             Some(repository) => request::resolve(repository, request)?,
             None => Target::of_bare_diff(request)
-                .ok_or_else(|| quorum_scope::ScopeError::NoRepository(cwd.clone()))?,
+                .ok_or_else(|| ScopeError::NoRepository(cwd.clone()))?,
         };
         let policy = Policy::new(repository.as_ref(), target.policy());
         let exclusions = if target.exclusions() == target.policy() {

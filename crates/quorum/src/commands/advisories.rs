@@ -94,7 +94,7 @@ fn unfetched(error: &DownloadError) -> Failure {
 
 fn configured(cli: &Cli) -> Result<String, Failure> {
     let folder = workspace::folder(cli)?;
-    let repository = Repository::discover(&folder).ok();
+    let repository = Repository::find(&folder)?;
     let policy = Policy::new(repository.as_ref(), PolicySource::WorkTree);
     let loaded = workspace::load(&policy, Vec::new())?;
     loaded.config.advisories.url.ok_or_else(|| {

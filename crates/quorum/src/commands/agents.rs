@@ -41,7 +41,7 @@ pub(super) fn run(cli: &Cli, arguments: &AgentsArgs) -> Result<u8, Failure> {
 /// The reviewers here: in a repository with the team's own, elsewhere the embedded ones.
 fn roster(cli: &Cli) -> Result<Roster, Failure> {
     let cwd = workspace::folder(cli)?;
-    let repository = Repository::discover(&cwd).ok();
+    let repository = Repository::find(&cwd)?;
     let policy = Policy::new(repository.as_ref(), PolicySource::WorkTree);
     let loaded = workspace::load(&policy, Vec::new())?;
     Ok(Roster::load(&policy.markdown("agents")?, &loaded.config.agent)?)

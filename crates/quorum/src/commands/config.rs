@@ -22,7 +22,7 @@ use crate::{output, workspace};
 
 pub(super) fn run(cli: &Cli, arguments: &ConfigArgs) -> Result<u8, Failure> {
     let cwd = workspace::folder(cli)?;
-    let repository = Repository::discover(&cwd).ok();
+    let repository = Repository::find(&cwd)?;
     let policy = Policy::new(repository.as_ref(), PolicySource::WorkTree);
     match &arguments.action {
         ConfigAction::Show { origin, output: out } => {

@@ -101,8 +101,9 @@ fn history(repository: &Repository) -> Check {
         return Check::note(text, "`git fetch --unshallow`, or `fetch-depth: 0` in a workflow");
     }
     match repository.default_branch() {
-        Some((_, name)) => Check::good(format!("the default branch is {name}")),
-        None => Check::note(
+        Err(error) => Check::bad(error.to_string(), error.hint()),
+        Ok(Some((_, name))) => Check::good(format!("the default branch is {name}")),
+        Ok(None) => Check::note(
             "the default branch is not known",
             "name a base with `--base`, or `git remote set-head origin --auto`",
         ),

@@ -34,7 +34,7 @@ pub(super) fn run(cli: &Cli, arguments: &RulesArgs) -> Result<u8, Failure> {
 /// The rules here: in a repository with the team's own, elsewhere the embedded ones.
 fn load(cli: &Cli) -> Result<RuleSet, Failure> {
     let folder = workspace::folder(cli)?;
-    let repository = Repository::discover(&folder).ok();
+    let repository = Repository::find(&folder)?;
     let policy = Policy::new(repository.as_ref(), PolicySource::WorkTree);
     Ok(RuleSet::with_team(&policy.rules()?)?)
 }

@@ -16,8 +16,7 @@ use crate::{output, workspace};
 /// Shows what an assistant would be given in this repository, and writes it with `--yes`.
 pub(super) fn run(cli: &Cli, arguments: &SetupArgs) -> Result<u8, Failure> {
     let folder = workspace::folder(cli)?;
-    let root =
-        Repository::discover(&folder).ok().and_then(|found| found.work_tree().map(Path::to_owned));
+    let root = Repository::find(&folder)?.and_then(|found| found.work_tree().map(Path::to_owned));
     let root = root.unwrap_or(folder);
     let roster = Roster::load(&[], &std::collections::BTreeMap::new())?;
     let agents: Vec<_> = roster.members().iter().map(|member| member.agent.clone()).collect();

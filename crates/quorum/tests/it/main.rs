@@ -13,6 +13,7 @@ mod gates;
 mod gates_safety;
 #[cfg(target_os = "linux")]
 mod gates_vectors;
+mod gits;
 mod index;
 mod ledger;
 mod mcp;
