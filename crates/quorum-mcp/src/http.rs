@@ -1,24 +1,40 @@
 //! The same server over streamable HTTP: on this machine alone, for who has the token, and not for
 //! pages in a browser.
 
+mod connections;
+mod sessions;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::body::{Body, to_bytes};
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+
+use connections::{Caller, Door};
+use sessions::Sessions;
 
 use crate::error::{Code, ToolError};
 use crate::server::Server;
 
 /// The largest request that is read, in bytes.
 const LARGEST: usize = 2 << 20;
+
+/// How long a connection may be without a token: for all of a first request's headers.
+const HEADERS: Duration = Duration::from_secs(10);
+
+/// How long a request's body may take to arrive.
+const BODY: Duration = Duration::from_secs(30);
+
+/// The header that names a session.
+const SESSION: &str = "mcp-session-id";
 
 /// Where and for whom to serve.
 #[derive(Clone, Debug)]
@@ -34,6 +50,9 @@ pub struct HttpSettings {
 struct Gate {
     token: blake3::Hash,
     origins: Vec<String>,
+    sessions: Sessions,
+    /// How long a body may take.
+    body: Duration,
 }
 
 /// Serves until the process is interrupted; `ready` is told the address first.
@@ -58,12 +77,14 @@ pub async fn serve_http(
         .enforce_origin_validation()
         .with_max_request_body_bytes(LARGEST)
         .with_cancellation_token(stop.child_token());
+    let sessions = Sessions::new();
     let service = StreamableHttpService::new(
         move || Ok(server.for_another_client()),
-        Arc::new(LocalSessionManager::default()),
+        Arc::clone(&sessions.manager),
         config,
     );
-    let gate = Arc::new(Gate { token: blake3::hash(token.as_bytes()), origins });
+    let token = blake3::hash(token.as_bytes());
+    let gate = Arc::new(Gate { token, origins, sessions, body: BODY });
     let router = Router::new()
         .nest_service("/mcp", service)
         .layer(middleware::from_fn_with_state(gate, guard));
@@ -74,15 +95,35 @@ pub async fn serve_http(
         }
         stop.cancel();
     };
-    axum::serve(listener, router).with_graceful_shutdown(interrupted).await.map_err(failed)
+    let service = router.into_make_service_with_connect_info::<Caller>();
+    let serving = axum::serve(Door::new(listener, HEADERS), service);
+    serving.with_graceful_shutdown(interrupted).await.map_err(failed)
 }
 
 /// Lets nobody in without the token, and no page of a browser at all.
-async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
-    match check(&gate, request.headers()) {
-        Ok(()) => next.run(request).await,
-        Err(status) => status.into_response(),
+async fn guard(
+    State(gate): State<Arc<Gate>>,
+    ConnectInfo(caller): ConnectInfo<Caller>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if let Err(status) = check(&gate, request.headers()) {
+        // What follows on the connection is of no interest.
+        return (status, [(header::CONNECTION, "close")]).into_response();
     }
+    caller.let_in();
+    let (head, body) = request.into_parts();
+    let body = match tokio::time::timeout(gate.body, to_bytes(body, LARGEST)).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) => return StatusCode::PAYLOAD_TOO_LARGE.into_response(),
+        Err(_) => return StatusCode::REQUEST_TIMEOUT.into_response(),
+    };
+    match head.headers.get(SESSION).and_then(|id| id.to_str().ok()) {
+        Some(id) => gate.sessions.touch(id),
+        None if head.method == Method::POST => gate.sessions.make_room().await,
+        None => {}
+    }
+    next.run(Request::from_parts(head, Body::from(body))).await
 }
 
 fn check(gate: &Gate, headers: &HeaderMap) -> Result<(), StatusCode> {
@@ -100,6 +141,8 @@ fn check(gate: &Gate, headers: &HeaderMap) -> Result<(), StatusCode> {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
     use super::*;
 
     fn headers(origin: Option<&str>, authorization: Option<&str>) -> HeaderMap {
@@ -113,10 +156,74 @@ mod tests {
         headers
     }
 
+    fn gate() -> Gate {
+        let (token, sessions) = (blake3::hash(b"secret"), Sessions::new());
+        Gate { token, origins: Vec::new(), sessions, body: Duration::from_millis(300) }
+    }
+
+    /// A server that only says that somebody came in, with little patience.
+    async fn start() -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let router = Router::new()
+            .fallback(|| async { "in" })
+            .layer(middleware::from_fn_with_state(Arc::new(gate()), guard));
+        let service = router.into_make_service_with_connect_info::<Caller>();
+        let door = Door::new(listener, Duration::from_millis(300));
+        tokio::spawn(async move { axum::serve(door, service).await });
+        address
+    }
+
+    /// Sends `text` and returns what comes until the connection is closed, within five seconds.
+    async fn say(address: SocketAddr, text: &str) -> String {
+        let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+        stream.write_all(text.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        let read = stream.read_to_end(&mut answer);
+        let read = tokio::time::timeout(Duration::from_secs(5), read).await;
+        // A connection that is reset is closed as well.
+        drop(read.expect("the connection is closed"));
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    const TOKEN: &str = "Authorization: Bearer secret\r\nHost: a\r\nConnection: close\r\n";
+
+    #[tokio::test]
+    async fn who_is_slow_is_cut() {
+        let address = start().await;
+        let fast = say(address, &format!("GET / HTTP/1.1\r\n{TOKEN}\r\n")).await;
+        assert!(fast.starts_with("HTTP/1.1 200") && fast.ends_with("in"), "{fast}");
+        for silent in ["", "GET / HTTP/1.1\r\nHost: a\r\n", "POST / HTTP/1.1\r\nX: "] {
+            assert_eq!(say(address, silent).await, "", "{silent:?}");
+        }
+        let refused = say(address, "GET / HTTP/1.1\r\nHost: a\r\n\r\n").await;
+        assert!(refused.starts_with("HTTP/1.1 401"), "{refused}");
+        // With the token, a body that does not come is not waited for either.
+        let body = format!("POST / HTTP/1.1\r\n{TOKEN}Content-Length: 100\r\n\r\n{{");
+        let late = say(address, &body).await;
+        assert!(late.starts_with("HTTP/1.1 408"), "{late}");
+    }
+
+    #[tokio::test]
+    async fn of_many_without_a_token_the_oldest_is_cut() {
+        let address = start().await;
+        let mut waiting = Vec::new();
+        for _ in 0..connections::MOST * 3 {
+            let stream = tokio::net::TcpStream::connect(address).await.unwrap();
+            waiting.push(stream);
+        }
+        let fast = say(address, &format!("GET / HTTP/1.1\r\n{TOKEN}\r\n")).await;
+        assert!(fast.starts_with("HTTP/1.1 200"), "{fast}");
+        let mut first = waiting.remove(0);
+        let mut answer = Vec::new();
+        drop(first.read_to_end(&mut answer).await);
+        assert_eq!(answer, b"");
+    }
+
     #[test]
     fn who_may_come_in() {
         let allowed = "http://localhost:5173".to_owned();
-        let gate = Gate { token: blake3::hash(b"secret"), origins: vec![allowed] };
+        let gate = Gate { origins: vec![allowed], ..gate() };
         let (unauthorized, forbidden) = (StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN);
         let cases = [
             (None, Some("Bearer secret"), Ok(())),

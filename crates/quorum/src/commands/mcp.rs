@@ -66,17 +66,19 @@ fn roots(cli: &Cli, arguments: &McpArgs) -> Result<Roots, Failure> {
         }
         return Ok(Roots::fixed(&named));
     }
-    let root = around(&folder).unwrap_or(folder);
+    let root = around(&folder)?.unwrap_or(folder);
     Ok(if arguments.http.is_some() { Roots::fixed(&[root]) } else { Roots::usual(&root) })
 }
 
-fn around(folder: &Path) -> Option<PathBuf> {
-    Repository::discover(folder).ok()?.work_tree().map(Path::to_owned)
+fn around(folder: &Path) -> Result<Option<PathBuf>, Failure> {
+    let found = Repository::find(folder)?;
+    Ok(found.and_then(|found| found.work_tree().map(Path::to_owned)))
 }
 
 /// The token, and whether it was made just now.
 fn token(arguments: &McpArgs) -> Result<(String, bool), Failure> {
     if let Some(file) = &arguments.token_file {
+        refuse_open(file)?;
         let text = fs::read_to_string(file)
             .map_err(|error| Failure::new(format!("{}: {error}", file.display())))?;
         return named(text.trim(), &file.display().to_string());
@@ -86,6 +88,34 @@ fn token(arguments: &McpArgs) -> Result<(String, bool), Failure> {
     }
     let parts = [uuid::Uuid::now_v7(), uuid::Uuid::now_v7()];
     Ok((parts.map(|part| part.simple().to_string()).concat(), true))
+}
+
+/// Refuses a file that others can read, who would have the token, or write, who would choose it.
+#[cfg(unix)]
+fn refuse_open(file: &Path) -> Result<(), Failure> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let name = file.display();
+    let metadata = fs::metadata(file).map_err(|error| Failure::new(format!("{name}: {error}")))?;
+    if metadata.mode() & 0o077 != 0 {
+        let mode = metadata.mode() & 0o777;
+        let text = format!("{name}: others can read or write the token (its mode is {mode:03o})");
+        return Err(Failure::new(text).with_hint(format!(
+            "`chmod 600 {name}`, and take a new token if others have been here"
+        )));
+    }
+    let user = rustix::process::geteuid().as_raw();
+    if metadata.uid() != user && metadata.uid() != 0 {
+        let text = format!("{name}: the token's file belongs to another user");
+        return Err(Failure::new(text).with_hint("take a file of your own"));
+    }
+    Ok(())
+}
+
+/// Elsewhere who may read a file is not said by a mode.
+#[cfg(not(unix))]
+fn refuse_open(_: &Path) -> Result<(), Failure> {
+    Ok(())
 }
 
 fn named(token: &str, place: &str) -> Result<(String, bool), Failure> {

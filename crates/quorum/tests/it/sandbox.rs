@@ -135,7 +135,8 @@ impl Sandbox {
         command.spawn().expect("quorum runs")
     }
 
-    fn surround(&self, command: &mut Command) {
+    /// Gives `command` the environment of the repository and no other.
+    pub(crate) fn surround(&self, command: &mut Command) {
         let kept: Vec<(String, String)> =
             std::env::vars().filter(|(name, _)| name == "PATH" || name == "TMPDIR").collect();
         command

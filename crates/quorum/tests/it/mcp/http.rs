@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::Child;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -16,11 +18,32 @@ struct Listening {
     address: String,
 }
 
+const ARGUMENTS: [&str; 5] = ["mcp", "--http", "127.0.0.1:0", "--token-file", "../token"];
+
+fn write_token(sandbox: &Sandbox, mode: u32) {
+    sandbox.write("../token", TOKEN);
+    let mode = std::fs::Permissions::from_mode(mode);
+    std::fs::set_permissions(sandbox.root().join("../token"), mode).expect("a mode");
+}
+
 impl Listening {
     fn start(sandbox: &Sandbox) -> Self {
-        sandbox.write("../token", TOKEN);
-        let arguments = ["mcp", "--http", "127.0.0.1:0", "--token-file", "../token"];
-        let mut child = sandbox.spawn_quorum(&arguments);
+        write_token(sandbox, 0o600);
+        Self::of(sandbox.spawn_quorum(&ARGUMENTS))
+    }
+
+    /// With so many descriptors.
+    #[expect(clippy::disallowed_methods, reason = "the binary under test")]
+    fn start_with(sandbox: &Sandbox, descriptors: u32) -> Self {
+        write_token(sandbox, 0o600);
+        let mut command = Command::new("sh");
+        let limited = format!("ulimit -n {descriptors} && exec \"$@\"");
+        command.args(["-c", &limited, "sh", env!("CARGO_BIN_EXE_quorum")]).args(ARGUMENTS);
+        sandbox.surround(&mut command);
+        Self::of(command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts"))
+    }
+
+    fn of(mut child: Child) -> Self {
         let mut lines = BufReader::new(child.stderr.take().expect("its notices")).lines();
         let said = lines.next().expect("a notice").expect("text");
         let address = said.split("http://").nth(1).and_then(|rest| rest.strip_suffix("/mcp"));
@@ -178,4 +201,66 @@ fn an_address_that_others_can_reach_is_refused() {
     let sandbox = Sandbox::new();
     let said = sandbox.fails(&["mcp", "--http", "0.0.0.0:0"]);
     assert!(said.contains("other machines") && said.contains("127.0.0.1"), "{said}");
+}
+
+#[test]
+fn slow_clients_without_a_token_keep_nobody_out_and_are_cut() {
+    let sandbox = Sandbox::new();
+    let server = Listening::start_with(&sandbox, 128);
+    let bearer = format!("Bearer {TOKEN}");
+    let slow: Vec<TcpStream> = (0..200)
+        .filter_map(|_| {
+            let mut stream = TcpStream::connect(&server.address).ok()?;
+            write!(stream, "POST /mcp HTTP/1.1\r\nHost: {}\r\nX-Slow: ", server.address).ok()?;
+            Some(stream)
+        })
+        .collect();
+    let started = Instant::now();
+    let (status, answer) = server.post(&[("Authorization", &bearer)], &initialize());
+    assert_eq!(status, 200, "{answer}");
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    for mut stream in slow {
+        let patience = Duration::from_secs(20).saturating_sub(started.elapsed());
+        let patience = patience.max(Duration::from_millis(1));
+        stream.set_read_timeout(Some(patience)).expect("a time limit");
+        let mut rest = Vec::new();
+        let ended = stream.read_to_end(&mut rest);
+        let waits = ended.is_err_and(|error| {
+            matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut)
+        });
+        assert!(!waits, "a client without a token is still connected after 20 s");
+    }
+}
+
+#[test]
+fn abandoned_sessions_are_bounded() {
+    let sandbox = Sandbox::new();
+    let server = Listening::start(&sandbox);
+    let bearer = format!("Bearer {TOKEN}");
+    let memory = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id()));
+        let status = status.expect("it runs");
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("its memory");
+        line.split_whitespace().nth(1).and_then(|size| size.parse::<u64>().ok()).expect("a size")
+    };
+    let mut after_hundred = 0;
+    for number in 0..1000 {
+        assert_eq!(server.post(&[("Authorization", &bearer)], &initialize()).0, 200, "{number}");
+        if number == 100 {
+            after_hundred = memory();
+        }
+    }
+    let grown = memory().saturating_sub(after_hundred);
+    assert!(grown < 20_000, "900 abandoned sessions took {grown} KiB");
+}
+
+#[test]
+fn a_token_file_that_others_can_read_or_write_is_refused() {
+    let sandbox = Sandbox::new();
+    for mode in [0o644, 0o640, 0o620, 0o602, 0o666] {
+        write_token(&sandbox, mode);
+        let said = sandbox.fails(&ARGUMENTS);
+        assert!(said.contains("others can read or write the token"), "{mode:o}: {said}");
+        assert!(said.contains("chmod 600"), "{mode:o}: {said}");
+    }
 }
