@@ -12,7 +12,7 @@ use crate::error::ConfigError;
 use crate::keys::{Node, join, nearest};
 
 /// Keys that decide where a user's tokens and code are sent, or what runs on the user's machine.
-const NOT_FOR_REPOSITORIES: [&str; 7] = [
+const NOT_FOR_REPOSITORIES: [&str; 8] = [
     "forge.api_url",
     "advisories.url",
     "embeddings.url",
@@ -20,6 +20,7 @@ const NOT_FOR_REPOSITORIES: [&str; 7] = [
     "gates.run",
     "gates.pass_env",
     "gates.network",
+    "gates.allow_unsandboxed",
 ];
 
 /// Where a value comes from.

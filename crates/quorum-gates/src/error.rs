@@ -35,6 +35,12 @@ pub enum GateError {
         /// Why.
         source: std::io::Error,
     },
+    /// Nothing here keeps a check from the user's files.
+    #[error(
+        "gates are not run: neither namespaces nor Landlock can be had here, so that a check could read \
+         and write every file of this user"
+    )]
+    Unsandboxed,
     /// The helper that runs commands apart from the machine could not be started.
     #[error("the gates' helper cannot be started: {0}")]
     Helper(std::io::Error),
@@ -53,6 +59,11 @@ impl GateError {
             Self::Twice(_) => "give it another name, or override the preset's".to_owned(),
             Self::Trigger { .. } => "triggers are globs such as `*.go` or `src/**`".to_owned(),
             Self::Io { .. } => "gates need a temporary folder that can be written".to_owned(),
+            Self::Unsandboxed => {
+                "install bubblewrap, or run Quorum in a container or a virtual machine that has nothing to \
+                 lose, and accept it there with `--allow-unsandboxed-gates`"
+                    .to_owned()
+            }
             Self::Helper(_) => return None,
         })
     }

@@ -12,6 +12,8 @@ mod missing;
 pub mod outcome;
 pub mod parse;
 mod presets;
+mod ran;
+mod remove;
 pub mod run;
 pub mod sandbox;
 mod select;
@@ -20,6 +22,7 @@ mod tree;
 mod trigger;
 
 pub use error::GateError;
+pub use remove::remove;
 pub use run::{Gates, Observer, prepare, run};
 pub use sandbox::{Family, HELPER, helper};
 pub use select::select;

@@ -5,7 +5,7 @@ use quorum_model::gate::{GateCheck, GateCoverage, GateResult, GateStatus};
 use crate::cut::cut;
 use crate::sandbox::End;
 use crate::tree::Paths;
-use crate::{coverage, missing, parse};
+use crate::{coverage, missing, parse, ran};
 
 /// What a command did.
 #[derive(Clone, Debug)]
@@ -42,6 +42,21 @@ impl std::fmt::Debug for Reading<'_> {
 const NEEDS_NETWORK: &str = "it needs the network; install packages beforehand, or set `gates.network = true` \
                              in your own configuration";
 
+/// Why a command was not started.
+const REFUSED: &str = "nothing would keep it from this user's files";
+
+/// Why a command that ended well proves nothing.
+const NO_TESTS: &str = "it ran no tests";
+
+/// What pytest, and unittest of newer Pythons, end with when they found no test.
+const FOUND_NO_TESTS: i32 = 5;
+
+/// Whether a test command ran to its end without a single test.
+fn ran_nothing(check: &GateCheck, done: &Done<'_>) -> bool {
+    let ended = matches!(done.end, End::Exited(0 | FOUND_NO_TESTS));
+    ended && check.category == quorum_model::gate::GateCategory::Test && ran::none(done.output)
+}
+
 /// The outcome of `check`.
 pub fn outcome(check: &GateCheck, done: &Done<'_>, reading: &Reading<'_>) -> GateResult {
     let folder = &check.working_dir;
@@ -62,7 +77,11 @@ pub fn outcome(check: &GateCheck, done: &Done<'_>, reading: &Reading<'_>) -> Gat
         }
         End::OverLimit(what) => (GateStatus::Failed, None, Some(format!("it used {what}"))),
         End::Lost(why) => (GateStatus::Failed, None, Some(why.clone())),
+        End::Refused => (GateStatus::NotRun, None, Some(REFUSED.to_owned())),
     };
+    if result.reason.is_none() && ran_nothing(check, done) {
+        (result.status, result.reason) = (GateStatus::NotRun, Some(NO_TESTS.to_owned()));
+    }
     measure(check, done, &mut result);
     let parsed = parse::output(done.output, check.category, reading.paths, folder);
     if result.status != GateStatus::Passed {
@@ -201,7 +220,7 @@ mod tests {
     fn go(name: &str) -> GateCheck {
         let text = r#"{"overrides": [{"name": "coverage", "threshold": 80}]}"#;
         let config: GatesConfig = serde_json::from_str(text).unwrap();
-        let checks = select(&config, &[&Listed::of(&[("go.mod", "")])]).unwrap();
+        let checks = select(&config, &[&Listed::of(&[("go.mod", ""), ("a_test.go", "")])]).unwrap();
         checks.into_iter().find(|check| check.name == name).unwrap()
     }
 
@@ -251,6 +270,22 @@ mod tests {
         assert_eq!(full.coverage.map(|coverage| coverage.percent), Some(100.0));
         let none = decided(&config, &End::Exited(0), "", &[]);
         assert_eq!(none.status, GateStatus::Failed);
+    }
+
+    #[test]
+    fn a_test_command_that_ran_no_test_did_not_pass() {
+        let none = "?   \tm\t[no test files]\n";
+        let result = decided(&go("test"), &End::Exited(0), none, &[]);
+        assert_eq!((result.status, result.blocks()), (GateStatus::NotRun, true));
+        assert_eq!(result.outcome(), "did not run: it ran no tests");
+        let optional = GateCheck { required: false, ..go("test") };
+        assert!(!decided(&optional, &End::Exited(0), none, &[]).blocks());
+        let pytest = decided(&go("test"), &End::Exited(5), "no tests ran in 0.01s\n", &[]);
+        assert_eq!(pytest.outcome(), "did not run: it ran no tests");
+        let failed = decided(&go("test"), &End::Exited(1), none, &[]);
+        assert_eq!(failed.status, GateStatus::Failed);
+        // A build says nothing about tests.
+        assert_eq!(decided(&go("build"), &End::Exited(0), none, &[]).status, GateStatus::Passed);
     }
 
     #[test]

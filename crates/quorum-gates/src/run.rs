@@ -11,7 +11,8 @@ use quorum_model::gate::{GateCheck, GateReport, GateResult, GateStatus, Isolatio
 
 use crate::error::GateError;
 use crate::outcome::{Done, Reading, clean, outcome, without_run};
-use crate::sandbox::{self, Spec};
+use crate::remove::remove;
+use crate::sandbox::{self, End, Spec};
 use crate::select::{builds_on, report_path};
 use crate::surroundings::{self, Scratch, Variable};
 use crate::tree::Paths;
@@ -151,6 +152,9 @@ impl<'a> Runner<'a> {
         }
         empty(&spec.tmp)?;
         let ran = sandbox::run(self.gates.helper, &spec, &self.variables)?;
+        if ran.end == End::Refused {
+            return Err(GateError::Unsandboxed);
+        }
         self.isolation = ran.isolation;
         let output = clean(&ran.output.text(), &self.prefixes);
         let done = Done {
@@ -181,6 +185,7 @@ impl<'a> Runner<'a> {
             tmp: scratch.tmp.clone(),
             root: scratch.root.clone(),
             network: self.gates.config.network,
+            unsandboxed: self.gates.config.allow_unsandboxed,
             timeout_ms: check.timeout.saturating_mul(1000),
             memory: mebibytes(limits.memory_mb),
             processes: limits.processes,
@@ -244,8 +249,8 @@ fn read_plain(path: &Path) -> Option<String> {
 fn empty(folder: &Path) -> Result<(), GateError> {
     let aside = folder.with_extension("old");
     // What cannot be removed, because a check took the rights to it away, can be put aside.
-    let gone = fs::remove_dir_all(folder).or_else(|_| {
-        drop(fs::remove_dir_all(&aside));
+    let gone = remove(folder).or_else(|_| {
+        drop(remove(&aside));
         fs::rename(folder, &aside)
     });
     let emptied = gone.and_then(|()| fs::create_dir_all(folder));

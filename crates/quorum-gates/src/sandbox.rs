@@ -59,6 +59,8 @@ pub struct Spec {
     pub root: PathBuf,
     /// Whether it may reach the network.
     pub network: bool,
+    /// Whether the user accepts that nothing keeps it from this user's files.
+    pub unsandboxed: bool,
     /// After this many milliseconds it is ended.
     pub timeout_ms: u64,
     /// Bytes of memory, of all its processes together.
@@ -81,6 +83,8 @@ enum Message {
     Ended(End),
     /// It could not be started.
     Broken(String),
+    /// Nothing was started: this program gets no view of its own, and bubblewrap would.
+    Wrap,
 }
 
 /// How a command ended.
@@ -97,6 +101,8 @@ pub enum End {
     OverLimit(String),
     /// The helper could not run it, or was lost with it.
     Lost(String),
+    /// It was not started: nothing would have kept it from this user's files.
+    Refused,
 }
 
 /// What came of a command.
@@ -118,8 +124,24 @@ pub fn run(
     spec: &Spec,
     environment: &[(OsString, OsString)],
 ) -> Result<Ran, GateError> {
+    let ran = attempt(helper, "enter", spec, environment)?;
+    match ran {
+        Some(ran) => Ok(ran),
+        None => attempt(helper, "wrap", spec, environment)?.ok_or_else(|| {
+            GateError::Helper(std::io::Error::other("bubblewrap gives no view of its own"))
+        }),
+    }
+}
+
+/// One way to run it; absent where another one is better.
+fn attempt(
+    helper: &Path,
+    stage: &str,
+    spec: &Spec,
+    environment: &[(OsString, OsString)],
+) -> Result<Option<Ran>, GateError> {
     let started = Instant::now();
-    let mut child = start(helper, spec, environment).map_err(GateError::Helper)?;
+    let mut child = start(helper, stage, spec, environment).map_err(GateError::Helper)?;
     let output = child.stdout.take().map(|stdout| thread::spawn(move || capture::read(stdout)));
     let messages = listen(&mut child);
     let deadline = started + Duration::from_millis(spec.timeout_ms) + GRACE;
@@ -130,6 +152,10 @@ pub fn run(
             Ok(Message::Isolation(found)) => isolation = found,
             Ok(Message::Ended(end)) => break end,
             Ok(Message::Broken(why)) => break End::Lost(why),
+            Ok(Message::Wrap) => {
+                finish(&mut child);
+                return Ok(None);
+            }
             Err(mpsc::RecvTimeoutError::Timeout) => break End::TimedOut,
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 break End::Lost("the helper ended before the command did".to_owned());
@@ -139,18 +165,19 @@ pub fn run(
     // The helper ends by itself after its last word; one that does not is of no more use.
     finish(&mut child);
     let output = output.and_then(|reader| reader.join().ok()).unwrap_or_default();
-    Ok(Ran { end, output, duration: started.elapsed(), isolation })
+    Ok(Some(Ran { end, output, duration: started.elapsed(), isolation }))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place that starts the helper")]
 fn start(
     helper: &Path,
+    stage: &str,
     spec: &Spec,
     environment: &[(OsString, OsString)],
 ) -> std::io::Result<Child> {
     let text = serde_json::to_string(spec)?;
     Command::new(helper)
-        .args([HELPER, "enter", &text])
+        .args([HELPER, stage, &text])
         .env_clear()
         .envs(environment.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
@@ -193,6 +220,7 @@ pub fn helper(arguments: &[String]) -> u8 {
     let Ok(spec) = serde_json::from_str::<Spec>(text) else { return 2 };
     match stage.as_str() {
         "enter" => system::enter(&spec, text),
+        "wrap" => system::wrap(&spec, text),
         "init" => system::init(&spec, rest),
         _ => 2,
     }

@@ -50,7 +50,7 @@ mod tests {
     use quorum_model::config::GatesConfig;
 
     fn due(changed: &[&str]) -> Vec<String> {
-        let tree = Listed::of(&[("api/go.mod", "")]);
+        let tree = Listed::of(&[("api/go.mod", ""), ("api/a_test.go", "")]);
         let checks = select(&GatesConfig::default(), &[&tree]).unwrap();
         let changed: Vec<String> = changed.iter().map(|&path| path.to_owned()).collect();
         let due = checks.into_iter().filter(|check| is_due(check, Some(&changed)).unwrap());

@@ -432,6 +432,9 @@ pub(crate) struct RunArgs {
     /// Run gates for a change that may be somebody else's: its code runs on this machine
     #[arg(long)]
     pub(crate) trust_gates: bool,
+    /// Run gates even where nothing keeps them from your files: no namespaces and no Landlock here
+    #[arg(long)]
+    pub(crate) allow_unsandboxed_gates: bool,
     /// How tokens are counted
     #[arg(long, value_name = "NAME", value_parser = ["o200k", "cl100k", "chars4"])]
     pub(crate) tokenizer: Option<String>,
@@ -497,6 +500,9 @@ pub(crate) struct GatesArgs {
     /// Run them for a change that may be somebody else's: its code runs on this machine
     #[arg(long)]
     pub(crate) trust_gates: bool,
+    /// Run gates even where nothing keeps them from your files: no namespaces and no Landlock here
+    #[arg(long)]
+    pub(crate) allow_unsandboxed_gates: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

@@ -1,5 +1,6 @@
 //! The gates of a change: consent, a scratch copy, and what came of the checks.
 
+mod folder;
 mod tree;
 
 use std::env;
@@ -14,6 +15,7 @@ use quorum_scope::request::{PolicySource, Target};
 use quorum_store::{Event, Run};
 
 use crate::failure::Failure;
+use crate::gates::folder::ScratchFolder;
 use crate::output;
 use crate::workspace::Workspace;
 
@@ -21,7 +23,7 @@ use crate::workspace::Workspace;
 #[derive(Debug)]
 pub(crate) struct Prepared {
     /// The copy goes when this does.
-    _folder: tempfile::TempDir,
+    _folder: ScratchFolder,
     scratch: quorum_gates::Scratch,
     copy: checkout::Checkout,
     pub(crate) checks: Vec<GateCheck>,
@@ -54,13 +56,11 @@ pub(crate) fn prepare(workspace: &Workspace) -> Result<Prepared, Failure> {
             .with_hint("apply it, and review the work tree")
     };
     let repository = workspace.repository.as_ref().ok_or_else(none)?;
-    let folder = tempfile::Builder::new().prefix("quorum-gates-").tempdir();
-    let folder = folder.map_err(|error| {
+    let folder = ScratchFolder::make().map_err(|error| {
         Failure::new(format!("no scratch folder can be made: {error}"))
             .with_hint("set TMPDIR to a folder that can be written")
     })?;
-    let path = folder.path().canonicalize();
-    let scratch = quorum_gates::prepare(&path.unwrap_or_else(|_| folder.path().to_owned()))?;
+    let scratch = quorum_gates::prepare(&folder.path)?;
     let copy = checkout::copy(repository, &workspace.target, &scratch.tree)?.ok_or_else(none)?;
     let head = tree::OnDisk { root: &scratch.tree, paths: &copy.paths };
     let base = match workspace.target.policy() {
@@ -73,6 +73,9 @@ pub(crate) fn prepare(workspace: &Workspace) -> Result<Prepared, Failure> {
     }
     trees.push(&head);
     let checks = quorum_gates::select(&workspace.loaded.config.gates, &trees)?;
+    if let Some(base) = base {
+        base.check()?;
+    }
     Ok(Prepared { _folder: folder, scratch, copy, checks, whole: false })
 }
 

@@ -11,6 +11,15 @@ use crate::failure::Failure;
 /// A value of the configuration language.
 type Value = quorum_config::Value;
 
+const UNSANDBOXED: &str = "--allow-unsandboxed-gates";
+
+/// The key that the flag of `quorum gates` sets.
+pub(crate) fn unsandboxed(accepted: bool) -> Vec<Setting> {
+    let value = Value::Boolean(true);
+    let (flag, key) = (UNSANDBOXED.to_owned(), "gates.allow_unsandboxed".to_owned());
+    if accepted { vec![Setting { flag, key, value }] } else { Vec::new() }
+}
+
 /// The keys that the flags set.
 pub(crate) fn flags(run: &RunArgs) -> Vec<Setting> {
     let mut settings = Vec::new();
@@ -36,6 +45,7 @@ pub(crate) fn flags(run: &RunArgs) -> Vec<Setting> {
     set("--canary", "canary", truth(run.canary));
     set("--strict", "strict", truth(run.strict));
     set("--time-pressure", "time_pressure", truth(run.time_pressure));
+    set(UNSANDBOXED, "gates.allow_unsandboxed", truth(run.allow_unsandboxed_gates));
     set("--max-tokens", "limits.max_tokens", whole(run.max_tokens));
     set("--max-seconds", "limits.max_seconds", whole(run.max_seconds));
     set("--max-usd", "limits.max_usd", run.max_usd.map(Value::Float));

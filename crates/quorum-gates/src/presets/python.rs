@@ -80,8 +80,39 @@ fn test(tree: &dyn Tree, folder: &str, project: &str) -> Option<Draft> {
             let text = tree.text(path).unwrap_or_default();
             text.contains("import pytest") || text.lines().any(|line| line.starts_with("def test"))
         });
-    let line = if pytest { "python3 -m pytest -q" } else { "python3 -m unittest discover" };
+    let line =
+        if pytest { "python3 -m pytest -q".to_owned() } else { discover(tree, folder, &tests) };
     let draft = required("test", GateCategory::Test, line, 600).on(&NOT_PROSE);
     let first = tests.first().map(|path| (*path).clone()).unwrap_or_default();
     Some(draft.because(first))
+}
+
+/// `unittest` looks only into packages, so that it is told each folder that is none and holds tests.
+fn discover(tree: &dyn Tree, folder: &str, tests: &[&String]) -> String {
+    let is_package =
+        |path: &str| tree.paths().iter().any(|other| *other == join(path, "__init__.py"));
+    let mut commands = Vec::new();
+    for test in tests {
+        let (mut start, name) = test.rsplit_once('/').unwrap_or(("", test.as_str()));
+        while start != folder && is_package(start) {
+            start = start.rsplit_once('/').map_or("", |(above, _)| above);
+        }
+        let below = start.strip_prefix(folder).unwrap_or(start).trim_start_matches('/');
+        let place = if below.is_empty() { String::new() } else { format!(" -s {}", quoted(below)) };
+        let named = if name.starts_with("test") { "" } else { " -p '*_test.py'" };
+        let command = format!("python3 -m unittest discover{place}{named}");
+        if !commands.contains(&command) {
+            commands.push(command);
+        }
+    }
+    commands.join(" && ")
+}
+
+/// A name for the shell.
+fn quoted(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+    if name.chars().all(plain) && !name.starts_with('-') {
+        return name.to_owned();
+    }
+    format!("'./{}'", name.replace('\'', "'\\''"))
 }

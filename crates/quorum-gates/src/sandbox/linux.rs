@@ -6,6 +6,7 @@ mod limits;
 mod namespaces;
 mod view;
 mod watch;
+mod wrapped;
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -21,6 +22,28 @@ pub use watch::Family;
 
 /// What stands for "in namespaces" among the arguments of the second stage.
 const APART: &str = "apart";
+
+/// What stands for "in namespaces that bubblewrap made".
+const WRAPPED: &str = "wrapped";
+
+/// The first stage, in bubblewrap's namespaces.
+pub(super) fn wrap(spec: &Spec, text: &str) -> u8 {
+    _ = rustix::process::setsid();
+    die_with_parent();
+    step(-AHEAD);
+    let started = wrapped::program().map(|program| wrapped::run(program, spec, text));
+    match started {
+        Some(Ok(code)) => code,
+        Some(Err(error)) => {
+            tell(&Message::Broken(format!("bubblewrap: {error}")));
+            2
+        }
+        None => {
+            tell(&Message::Broken("bubblewrap is not there any more".to_owned()));
+            2
+        }
+    }
+}
 
 /// The first stage: enters the namespaces, and starts the second, which is the first process there.
 pub(super) fn enter(spec: &Spec, text: &str) -> u8 {
@@ -52,20 +75,39 @@ fn start_init(text: &str, apart: bool) -> io::Result<u8> {
 /// The second stage: gives up what it can, runs the command, and ends with everything that it left.
 pub(super) fn init(spec: &Spec, rest: &[String]) -> u8 {
     die_with_parent();
-    let apart = rest.first().is_some_and(|word| word == APART);
-    let end = match confined(spec, apart) {
-        Ok(isolation) => {
-            tell(&Message::Isolation(isolation));
-            run(spec, apart)
+    let word = rest.first().map(String::as_str);
+    let (wrapped, apart) = (word == Some(WRAPPED), matches!(word, Some(APART | WRAPPED)));
+    let viewed = match view(spec, apart, wrapped) {
+        Ok(viewed) => viewed,
+        Err(error) => {
+            tell(&Message::Ended(End::Lost(error.to_string())));
+            return 0;
         }
-        Err(error) => End::Lost(error.to_string()),
     };
-    tell(&Message::Ended(end));
+    if !viewed && wrapped::program().is_some() {
+        tell(&Message::Wrap);
+        return 0;
+    }
+    tell(&Message::Ended(run(spec, apart, viewed)));
     0
 }
 
-/// Gives up every right that the command must not have. What cannot be given up is said, not hidden.
-fn confined(spec: &Spec, apart: bool) -> io::Result<Isolation> {
+/// Whether the command will see a file system of its own.
+fn view(spec: &Spec, apart: bool, wrapped: bool) -> io::Result<bool> {
+    if wrapped || !apart {
+        return Ok(wrapped);
+    }
+    namespaces::raise_loopback();
+    match view::build(spec) {
+        Ok(()) => Ok(true),
+        Err(error) if view::is_refused(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Gives up every right that the command must not have. What cannot be given up is said, not hidden;
+/// and whether anything keeps the command from the user's files.
+fn confined(spec: &Spec, apart: bool, viewed: bool) -> io::Result<(Isolation, bool)> {
     let mut isolation = Isolation::default();
     let mut note = |held: bool, holds: &str, missing: &str| {
         if held {
@@ -78,17 +120,8 @@ fn confined(spec: &Spec, apart: bool) -> io::Result<Isolation> {
         apart,
         "nothing that a check starts outlives it (a PID namespace of its own)",
         "no PID namespace can be had here: what a check starts is found and ended by its parentage, \
-         its number is watched and not limited, and a check sees the processes of this machine",
+         and its number is watched and not limited",
     );
-    let mut viewed = false;
-    if apart {
-        namespaces::raise_loopback();
-        viewed = match view::build(spec) {
-            Ok(()) => true,
-            Err(error) if view::is_refused(&error) => false,
-            Err(error) => return Err(error),
-        };
-    }
     note(
         viewed,
         "a check sees the system's programs, the toolchains and its scratch copy, and no other file \
@@ -104,9 +137,12 @@ fn confined(spec: &Spec, apart: bool) -> io::Result<Isolation> {
         "the kernel has no Landlock: files outside the scratch copy are protected by the mount \
          namespace alone, where there is one",
     );
-    if !viewed && !landlock.files {
+    let kept = viewed || landlock.files;
+    if !kept {
         isolation.missing.push(
-            "nothing keeps a check from reading and writing the files of this user".to_owned(),
+            "nothing keeps a check from reading and writing the files of this user, or from seeing \
+             its processes"
+                .to_owned(),
         );
     }
     confine::privileges()?;
@@ -115,7 +151,7 @@ fn confined(spec: &Spec, apart: bool) -> io::Result<Isolation> {
     if filtered.is_err() {
         isolation.missing.push("seccomp cannot be used here".to_owned());
     }
-    Ok(isolation)
+    Ok((isolation, kept))
 }
 
 #[expect(clippy::fn_params_excessive_bools, reason = "four facts, each named where it is known")]
@@ -137,7 +173,7 @@ fn network(isolation: &mut Isolation, allowed: bool, apart: bool, filtered: bool
     isolation.holds.push(text.to_owned());
 }
 
-fn run(spec: &Spec, apart: bool) -> End {
+fn run(spec: &Spec, apart: bool, viewed: bool) -> End {
     if !apart {
         // What a check leaves behind becomes ours, and can be found.
         _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
@@ -146,8 +182,9 @@ fn run(spec: &Spec, apart: bool) -> End {
     let hidden = rustix::process::DumpableBehavior::NotDumpable;
     _ = rustix::process::set_dumpable_behavior(hidden);
     let watch = watch::Watch::new(spec, apart);
-    match start_behind(spec) {
-        Ok(id) => watch.over(id),
+    match start_behind(spec, apart, viewed) {
+        Ok(Some(id)) => watch.over(id),
+        Ok(None) => End::Refused,
         Err(error) => End::Lost(format!("{}: {error}", spec.working_dir.display())),
     }
 }
@@ -165,13 +202,20 @@ fn step(by: i32) {
     _ = rustix::process::setpriority_process(None, now + by);
 }
 
-/// Starts the command from a thread of its own: niceness is a thread's, and goes to its children.
-fn start_behind(spec: &Spec) -> io::Result<Pid> {
+/// Starts the command from a thread of its own: niceness and rights are a thread's, and go to its
+/// children, while the watch goes on seeing the processes that it watches. Absent where nothing would
+/// keep the command from the user's files and the user did not accept that.
+fn start_behind(spec: &Spec, apart: bool, viewed: bool) -> io::Result<Option<Pid>> {
     thread::scope(|scope| {
         let starter = scope.spawn(|| {
+            let (isolation, kept) = confined(spec, apart, viewed)?;
+            tell(&Message::Isolation(isolation));
+            if !kept && !spec.unsandboxed {
+                return Ok(None);
+            }
             let ahead = rustix::process::getpriority_process(None).is_ok_and(|nice| nice < 0);
             step(if ahead { AHEAD } else { BEHIND });
-            start_command(spec)
+            start_command(spec).map(Some)
         });
         starter.join().unwrap_or_else(|_| Err(io::Error::other("the starting thread is gone")))
     })

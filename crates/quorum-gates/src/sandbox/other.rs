@@ -19,6 +19,10 @@ pub(super) fn enter(spec: &Spec, _: &str) -> u8 {
                 .to_owned(),
         ],
     }));
+    if !spec.unsandboxed {
+        tell(&Message::Ended(End::Refused));
+        return 0;
+    }
     let deadline = Instant::now() + Duration::from_millis(spec.timeout_ms);
     let shell = if cfg!(windows) { ("cmd", "/C") } else { ("/bin/sh", "-c") };
     let command = format!("{} 2>&1", spec.command);
@@ -58,6 +62,11 @@ impl Family {
 
     /// Does nothing.
     pub fn end(&self) {}
+}
+
+/// There is no bubblewrap.
+pub(super) fn wrap(_: &Spec, _: &str) -> u8 {
+    2
 }
 
 /// There is no second stage.

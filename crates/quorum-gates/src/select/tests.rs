@@ -19,8 +19,10 @@ fn config(text: &str) -> GatesConfig {
 
 #[test]
 fn every_preset_is_detected_by_its_files() {
-    assert_eq!(auto(&[("go.mod", "")]), ["build", "vet", "format", "test"]);
-    assert_eq!(auto(&[("Cargo.toml", "")]), ["build", "clippy", "format", "test"]);
+    let go = [("go.mod", ""), ("a/b_test.go", "")];
+    assert_eq!(auto(&go), ["build", "vet", "format", "test"]);
+    let rust = [("Cargo.toml", ""), ("src/lib.rs", "    #[test]\n    fn a() {}\n")];
+    assert_eq!(auto(&rust), ["build", "clippy", "format", "test"]);
     assert_eq!(auto(&[("pom.xml", "")]), ["build", "test"]);
     assert_eq!(auto(&[("build.gradle.kts", "")]), ["build", "test"]);
     let lists = "enable_testing()";
@@ -44,8 +46,46 @@ fn the_python_tests_run_with_what_they_are_written_for() {
         checks.into_iter().find(|check| check.name == "test").unwrap().command
     };
     let cases = "import unittest\nclass A(unittest.TestCase):\n    def test_a(self): pass\n";
-    assert_eq!(command(cases), "python3 -m unittest discover");
+    assert_eq!(command(cases), "python3 -m unittest discover -s tests");
     assert_eq!(command("def test_a():\n    assert True\n"), "python3 -m pytest -q");
+}
+
+#[test]
+fn unittest_is_told_where_it_would_not_look() {
+    let case = "import unittest\nclass A(unittest.TestCase):\n    def test_a(self): pass\n";
+    let command = |paths: &[&str]| {
+        let mut files: Vec<(&str, &str)> = vec![("p/setup.py", "")];
+        files.extend(paths.iter().map(|path| (*path, case)));
+        let checks = select(&GatesConfig::default(), &[&Listed::of(&files)]).unwrap();
+        let test = checks.into_iter().find(|check| check.name == "test").unwrap();
+        test.command.replace("python3 -m unittest discover", "discover")
+    };
+    assert_eq!(command(&["p/test_a.py"]), "discover");
+    assert_eq!(command(&["p/tests/__init__.py", "p/tests/test_a.py"]), "discover");
+    assert_eq!(command(&["p/tests/test_a.py", "p/test_b.py"]), "discover && discover -s tests");
+    let nested = ["p/tests/unit/__init__.py", "p/tests/unit/test_a.py", "p/tests/test_b.py"];
+    assert_eq!(command(&nested), "discover -s tests");
+    assert_eq!(command(&["p/a_test.py"]), "discover -p '*_test.py'");
+    assert_eq!(command(&["p/it's/test_a.py"]), "discover -s './it'\\''s'");
+}
+
+#[test]
+fn a_project_without_tests_has_no_check_of_them() {
+    assert_eq!(auto(&[("go.mod", ""), ("a.go", "")]), ["build", "vet", "format"]);
+    let nested = [("go.mod", ""), ("b/go.mod", ""), ("b/a_test.go", "")];
+    let names = auto(&nested);
+    assert!(names.contains(&"test".to_owned()), "only the module that has one: {names:?}");
+    for (path, text, tested) in [
+        ("src/main.rs", "fn main() {}\n", false),
+        ("src/main.rs", "#[tokio::test]\nasync fn a() {}\n", true),
+        ("src/lib.rs", "/// ```\n/// a();\n/// ```\nfn a() {}\n", true),
+        ("src/lib.rs", "#![doc = include_str!(\"../README.md\")]\n", true),
+        ("tests/a.rs", "", true),
+    ] {
+        let names = auto(&[("Cargo.toml", ""), (path, text)]);
+        assert_eq!(names.contains(&"test".to_owned()), tested, "{path}: {text}");
+    }
+    assert_eq!(auto(&[("setup.py", ""), ("a.py", "")]), ["syntax"]);
 }
 
 #[test]
@@ -74,6 +114,7 @@ fn packages_are_installed_as_the_lock_file_and_the_network_allow() {
 fn a_mixed_repository_has_the_checks_of_all_its_parts() {
     let mixed = [
         ("backend/go.mod", ""),
+        ("backend/a_test.go", ""),
         ("frontend/package.json", r#"{"scripts": {"test": "vitest"}}"#),
         ("Makefile", "test:\n"),
     ];
@@ -86,7 +127,7 @@ fn a_mixed_repository_has_the_checks_of_all_its_parts() {
 
 #[test]
 fn a_makefile_stands_back_where_a_language_is_known_unless_it_is_asked_for() {
-    let files = [("go.mod", ""), ("Makefile", "test:\n")];
+    let files = [("go.mod", ""), ("a_test.go", ""), ("Makefile", "test:\n")];
     assert!(!auto(&files).iter().any(|name| name.starts_with("make")));
     let both = GatesConfig {
         preset: Presets::Many(vec!["go".to_owned(), "make".to_owned()]),
@@ -97,7 +138,8 @@ fn a_makefile_stands_back_where_a_language_is_known_unless_it_is_asked_for() {
 
 #[test]
 fn two_modules_of_one_language_are_named_by_their_folders() {
-    let names = auto(&[("a/go.mod", ""), ("b/go.mod", "")]);
+    let tests = [("a/a_test.go", ""), ("b/b_test.go", "")];
+    let names = auto(&[("a/go.mod", ""), ("b/go.mod", ""), tests[0], tests[1]]);
     assert!(names.contains(&"go:test@a".to_owned()), "{names:?}");
     assert!(names.contains(&"go:test@b".to_owned()), "{names:?}");
 }
@@ -115,7 +157,7 @@ fn a_team_changes_checks_and_adds_its_own() {
             "additional": [{"name": "migrations", "command": "./check.sh", "required": true}]
         }"#,
     );
-    let tree = Listed::of(&[("go.mod", "")]);
+    let tree = Listed::of(&[("go.mod", ""), ("a_test.go", "")]);
     let checks = select(&config, &[&tree]).unwrap();
     let find = |name: &str| checks.iter().find(|check| check.name == name);
     let coverage = find("coverage").expect("it was named, so it runs");
@@ -128,7 +170,7 @@ fn a_team_changes_checks_and_adds_its_own() {
 
 #[test]
 fn what_nobody_knows_is_refused() {
-    let tree = Listed::of(&[("go.mod", "")]);
+    let tree = Listed::of(&[("go.mod", ""), ("a_test.go", "")]);
     for (text, error) in [
         (r#"{"preset": "cobol"}"#, GateError::UnknownPreset("cobol".to_owned())),
         (r#"{"overrides": [{"name": "tset"}]}"#, GateError::UnknownCheck("tset".to_owned())),
@@ -147,7 +189,7 @@ fn what_nobody_knows_is_refused() {
 #[test]
 fn what_a_change_takes_away_is_still_checked() {
     let base = Listed::of(&[("package.json", r#"{"scripts": {"test": "x", "build": "y"}}"#)]);
-    let head = Listed::of(&[("package.json", "{}"), ("Cargo.toml", "")]);
+    let head = Listed::of(&[("package.json", "{}"), ("Cargo.toml", ""), ("tests/a.rs", "")]);
     let checks = select(&GatesConfig::default(), &[&base, &head]).unwrap();
     let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
     assert_eq!(names, ["node:build", "rust:build", "clippy", "format", "node:test", "rust:test"]);
@@ -182,7 +224,8 @@ fn every_name_of_a_preset_can_be_overridden() {
 
 #[test]
 fn tests_build_on_builds_of_their_own_project() {
-    let tree = Listed::of(&[("a/go.mod", ""), ("b/go.mod", "")]);
+    let files = [("a/go.mod", ""), ("b/go.mod", ""), ("a/a_test.go", ""), ("b/b_test.go", "")];
+    let tree = Listed::of(&files);
     let checks = select(&GatesConfig::default(), &[&tree]).unwrap();
     let find = |name: &str| checks.iter().find(|check| check.name == name).expect(name);
     assert!(builds_on(find("go:build@a"), find("go:test@a")));

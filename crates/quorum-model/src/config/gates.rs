@@ -25,6 +25,9 @@ pub struct GatesConfig {
     pub pass_env: Vec<String>,
     /// Let them reach the network. Only a user can say so.
     pub network: bool,
+    /// Run them also where neither namespaces nor Landlock keep them from this user's files. Only a
+    /// user can say so, here or by `--allow-unsandboxed-gates`.
+    pub allow_unsandboxed: bool,
     /// The most that they may use.
     pub limits: GateLimits,
 }

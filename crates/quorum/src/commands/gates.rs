@@ -5,10 +5,11 @@ use crate::failure::Failure;
 use crate::gates::{self, Watcher};
 use crate::gather::{Purpose, gather};
 use crate::workspace::Workspace;
-use crate::{output, render};
+use crate::{output, render, settings};
 
 pub(super) fn run(cli: &Cli, arguments: &GatesArgs) -> Result<u8, Failure> {
-    let workspace = Workspace::open(cli, &arguments.scope, Vec::new())?;
+    let accepted = settings::unsandboxed(arguments.allow_unsandboxed_gates);
+    let workspace = Workspace::open(cli, &arguments.scope, accepted)?;
     if !arguments.list {
         gates::require_trust(&workspace.target, arguments.trust_gates)?;
     }

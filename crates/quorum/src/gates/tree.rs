@@ -1,9 +1,12 @@
 //! The files that say which checks a repository has.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::path::Path;
 
 use quorum_gates::Tree;
+use quorum_scope::ScopeError;
+use quorum_scope::content::{Content, Contents, Revision};
 use quorum_scope::repository::Repository;
 
 use crate::failure::Failure;
@@ -34,27 +37,44 @@ impl Tree for OnDisk<'_> {
 }
 
 /// A commit.
-pub(super) struct AtCommit<'a> {
-    repository: &'a Repository,
-    commit: String,
+pub(super) struct AtCommit {
+    /// One process of git for all files.
+    contents: Contents,
+    commit: Revision,
     paths: Vec<String>,
+    /// The first file that could not be read.
+    failed: OnceCell<ScopeError>,
 }
 
-impl<'a> AtCommit<'a> {
-    pub(super) fn new(repository: &'a Repository, commit: String) -> Result<Self, Failure> {
+impl AtCommit {
+    pub(super) fn new(repository: &Repository, commit: String) -> Result<Self, Failure> {
         let listed = repository.git().output(["ls-tree", "-r", "-z", "--name-only", &commit])?;
         let names = listed.split(|&byte| byte == 0).filter(|name| !name.is_empty());
         let paths = names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect();
-        Ok(Self { repository, commit, paths })
+        let contents = Contents::new(Some(repository));
+        Ok(Self { contents, commit: Revision::Commit(commit), paths, failed: OnceCell::new() })
+    }
+
+    /// An error where a file could not be read: checks that the base has would be missing.
+    pub(super) fn check(self) -> Result<(), Failure> {
+        self.failed.into_inner().map_or(Ok(()), |error| Err(error.into()))
     }
 }
 
-impl Tree for AtCommit<'_> {
+impl Tree for AtCommit {
     fn paths(&self) -> &[String] {
         &self.paths
     }
 
     fn text(&self, path: &str) -> Option<String> {
-        String::from_utf8(self.repository.text_at(&self.commit, path)?).ok()
+        match self.contents.read_at(&self.commit, path) {
+            Ok(Content::Whole(text)) => String::from_utf8(text).ok(),
+            Ok(_) => None,
+            Err(error) => {
+                // Only the first one is kept.
+                drop(self.failed.set(error));
+                None
+            }
+        }
     }
 }

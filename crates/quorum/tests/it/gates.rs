@@ -210,6 +210,7 @@ fn what_nothing_changed_for_is_skipped_and_lists_run_nothing() {
     let sandbox = Sandbox::empty();
     let marker = sandbox.root().join("ran");
     sandbox.write("go.mod", "module m\n");
+    sandbox.write("a_test.go", "package m\n");
     sandbox.write("README.md", "# A\n");
     sandbox.commit("start");
     sandbox.write("README.md", "# B\n");
@@ -319,4 +320,26 @@ fn looped(script: &str) -> Sandbox {
     sandbox.write("dev.sh", format!("{script}\n"));
     sandbox.commit("project");
     sandbox
+}
+
+#[test]
+fn python_tests_that_ran_none_did_not_pass() {
+    let sandbox = Sandbox::empty();
+    sandbox.write("setup.py", "");
+    sandbox
+        .write("tests/test_a.py", "import unittest\n\n\nclass T(unittest.TestCase):\n    pass\n");
+    sandbox.commit("no test in it");
+    let (code, report) = run(&sandbox, &["gates"]);
+    let test = gate(&report, "test");
+    assert_eq!((code, &test["status"]), (1, &Value::from("not_run")), "{report:#}");
+    assert_eq!(test["reason"], "it ran no tests");
+    // A folder that is no package is looked into.
+    let case = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        \
+                self.assertEqual(1, 2)\n";
+    sandbox.write("tests/test_a.py", case);
+    let (_, report) = run(&sandbox, &["gates"]);
+    assert_eq!(gate(&report, "test")["status"], "failed", "{report:#}");
+    sandbox.write("tests/test_a.py", case.replace("1, 2", "1, 1"));
+    let (code, report) = run(&sandbox, &["gates"]);
+    assert_eq!((code, &gate(&report, "test")["status"]), (0, &Value::from("passed")));
 }

@@ -13,6 +13,21 @@ use super::Spec;
 /// The newest interface that is asked for; a kernel enforces what it knows of it.
 const NEWEST: ABI = ABI::V9;
 
+/// What there is to know about the machine. Folders of processes are not among it: their command
+/// lines can be read by every user.
+const MACHINE: [&str; 10] = [
+    "/proc/cpuinfo",
+    "/proc/filesystems",
+    "/proc/loadavg",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/sys/fs",
+    "/proc/sys/kernel",
+    "/proc/sys/vm",
+    "/proc/uptime",
+    "/proc/version",
+];
+
 /// What the kernel enforces of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
@@ -45,8 +60,8 @@ fn restrict(spec: &Spec, viewed: bool, network: bool) -> Result<Held, landlock::
         readable = vec![std::path::Path::new("/")];
     } else {
         writable.push(&spec.tmp);
+        readable.extend(MACHINE.iter().map(std::path::Path::new));
     }
-    readable.push(std::path::Path::new("/proc"));
     let status = ruleset
         .create()?
         .add_rules(path_beneath_rules(readable, read))?

@@ -13,7 +13,7 @@ use super::Spec;
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 
 /// What is readable below `/etc` to the user who reviews, and nobody's business here.
-const PRIVATE: [&str; 9] = [
+pub(super) const PRIVATE: [&str; 9] = [
     "/etc/shadow",
     "/etc/shadow-",
     "/etc/gshadow",
@@ -40,11 +40,8 @@ pub(super) fn build(spec: &Spec) -> io::Result<()> {
     let tmp = Path::new("/tmp");
     // First of all, because what is readable may be below it.
     bind(&spec.tmp, &inside(root, tmp))?;
-    for (index, path) in spec.readable.iter().enumerate() {
-        // With a folder above it, it is shown already.
-        if !spec.readable[..index].iter().any(|above| path.starts_with(above)) {
-            show(root, path)?;
-        }
+    for path in outermost(&spec.readable) {
+        show(root, path)?;
     }
     devices(root)?;
     processes(root)?;
@@ -65,6 +62,13 @@ pub(super) fn build(spec: &Spec) -> io::Result<()> {
     rustix::process::chdir("/")?;
     rustix::mount::mount_remount("/", plain | MountFlags::BIND | MountFlags::RDONLY, "")?;
     Ok(())
+}
+
+/// Those of `paths` that lie below none before them: with a folder above it, one is shown already.
+pub(super) fn outermost(paths: &[PathBuf]) -> impl Iterator<Item = &PathBuf> {
+    let below =
+        |index: usize, path: &PathBuf| paths[..index].iter().any(|above| path.starts_with(above));
+    paths.iter().enumerate().filter(move |(index, path)| !below(*index, path)).map(|(_, path)| path)
 }
 
 /// Where `path` is below the new root.
