@@ -6,7 +6,7 @@ use quorum_model::coverage::{Coverage, CoverageState, FileCoverage, Gap};
 use quorum_model::outcome::Covered;
 use quorum_model::plan::Plan;
 use quorum_model::report::CutoffReason;
-use quorum_model::scope::{Scope, ScopeKind};
+use quorum_model::scope::{Flag, Scope, ScopeKind};
 use quorum_model::unit::Unit;
 
 use crate::seat::Seat;
@@ -67,6 +67,9 @@ impl<'a> Covers<'a> {
         for (path, units) in units.iter().flatten() {
             cut.entry(path).or_insert(units);
         }
+        // Whoever was shown the name of what cannot be read has seen nothing of it.
+        let unreadable = plan.scope.files.iter().filter(|file| file.has(Flag::Unreadable));
+        let unreadable: HashSet<&str> = unreadable.map(|file| &*file.path).collect();
         let mut anyone = Anyone::default();
         let mut parts = Vec::with_capacity(seats.len());
         for (seat, own) in seats.iter().zip(&units) {
@@ -75,6 +78,12 @@ impl<'a> Covers<'a> {
             for path in seat.planned.files.iter().map(String::as_str).chain(shown.keys().copied()) {
                 let whole = own.get(path).or_else(|| cut.get(path).copied());
                 let whole = whole.map_or(&[][..], Vec::as_slice);
+                if unreadable.contains(path) {
+                    let nothing = vec![false; whole.len()];
+                    let part = Part::of(whole, &nothing, &[]);
+                    of_seat.insert(path, Part { state: CoverageState::Unreadable, ..part });
+                    continue;
+                }
                 let shown = shown.get(path).map_or(&[][..], Vec::as_slice);
                 let flags = seen(whole, shown);
                 anyone.add(path, whole, &flags, shown);

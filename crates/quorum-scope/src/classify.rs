@@ -2,6 +2,7 @@
 
 mod generated;
 mod language;
+mod lock;
 mod role;
 mod sensitive;
 mod vendored;
@@ -61,7 +62,30 @@ impl Classified {
     }
 }
 
+impl Classified {
+    /// Whether reviewers look at it as they look at a file that is `other`.
+    fn is_judged_like(&self, other: &Self) -> bool {
+        let flags = [Flag::Test, Flag::Docs, Flag::Vendored, Flag::Generated, Flag::Minified];
+        let language = self.language == other.language && self.kind == other.kind;
+        language && flags.iter().all(|flag| self.has(*flag) == other.has(*flag))
+    }
+}
+
 impl Classifier {
+    /// Whether a new name makes another file of it: notes become code, or a test the product. Its
+    /// lines were never looked at as what they are now.
+    pub fn becomes_another(&self, file: &RawFile, content: &Content, found: &Classified) -> bool {
+        let Some(old) = &file.old_path else { return false };
+        let is_example = |path: &BString| {
+            let path = path.to_str_lossy().to_ascii_lowercase();
+            let names = ["example", "examples", "sample", "samples", "demo", "demos"];
+            path.split('/').any(|part| names.contains(&part))
+        };
+        let before = RawFile { path: old.clone(), old_path: None, ..file.clone() };
+        let before = self.classify(&before, content, None);
+        !before.is_judged_like(found) || is_example(old) && !is_example(&file.path)
+    }
+
     /// With what a team says in `.gitattributes` and in `quorum.toml`.
     pub fn new(
         attributes: HashMap<BString, Attributes>,
@@ -86,6 +110,9 @@ impl Classifier {
         let probe = &text[..text.len().min(LANGUAGE_PROBE)];
         let mut found = Classified { language: None, kind: FileKind::Text, flags: BTreeMap::new() };
         mode_flags(&mut found, file);
+        if found.has(Flag::Symlink) && file.change != Change::Deleted {
+            link_flags(&mut found, &path, &probe.to_str_lossy());
+        }
         unread_flags(&mut found, content);
         if !found.has(Flag::Submodule) && !found.has(Flag::Symlink) {
             let language = language::detect(&path, &probe.to_str_lossy());
@@ -99,7 +126,13 @@ impl Classifier {
             found.set(Flag::NonUtf8, how.clone());
         }
         role::set_flags(&mut found, &path);
-        self.written_by(&mut found, file, &path, (text, before));
+        if !found.has(Flag::Binary) || found.has(Flag::Unreadable) {
+            let shown = match content {
+                Content::Whole(_) => generated::Shown::Whole(text),
+                _ => generated::Shown::Part(text),
+            };
+            self.written_by(&mut found, file, &path, (shown, before));
+        }
         sensitive::set_flag(&mut found, &path);
         if self.sensitive.is_match(path.as_ref()) {
             found.set(Flag::SecuritySensitive, "named in scope.security_sensitive");
@@ -113,7 +146,7 @@ impl Classifier {
         found: &mut Classified,
         file: &RawFile,
         path: &str,
-        (text, before): (&[u8], Option<&[u8]>),
+        (text, before): (generated::Shown<'_>, Option<&[u8]>),
     ) {
         let said = self.attributes.get(&file.path).copied().unwrap_or_default();
         match said.generated {
@@ -141,12 +174,34 @@ fn visible<'a>(file: &RawFile, content: &'a Content) -> Cow<'a, [u8]> {
         Content::Whole(content) => Cow::Borrowed(content),
         Content::Media(_) => Cow::Borrowed(&[]),
         Content::DiffOnly | Content::Absent | Content::Unreadable(_) => {
-            let body = file.hunks.first().and_then(|(_, body)| file.patch.get(body.clone()));
             let gone = if file.change == Change::Deleted { b'+' } else { b'-' };
-            let lines = body.unwrap_or_default().lines_with_terminator();
-            let lines = lines.filter(|line| !line.starts_with(&[gone]));
+            let bodies = file.hunks.iter().filter_map(|(_, body)| file.patch.get(body.clone()));
+            let lines = bodies.flat_map(ByteSlice::lines_with_terminator);
+            let lines = lines.filter(|line| !line.starts_with(&[gone]) && !line.starts_with(b"\\"));
             Cow::Owned(lines.filter_map(|line| line.get(1..)).flatten().copied().collect())
         }
+    }
+}
+
+/// A link gives what it points to another name, and programs go by that name.
+fn link_flags(found: &mut Classified, path: &str, target: &str) {
+    if !language::is_named_as_code(path) {
+        return;
+    }
+    let mut depth = path.matches('/').count();
+    let mut outside = target.starts_with('/') || target.contains('\\');
+    for part in target.split('/') {
+        match part {
+            ".." if depth == 0 => outside = true,
+            ".." => depth -= 1,
+            "" | "." => {}
+            _ => depth += 1,
+        }
+    }
+    if outside {
+        found.set(Flag::Unreadable, "a link to code outside of the repository");
+    } else if !language::is_named_as_code(target) {
+        found.set(Flag::Unreadable, "a link that makes code of a file with another ending");
     }
 }
 

@@ -126,6 +126,9 @@ impl Contents {
             Content::DiffOnly if file.binary => {
                 (Content::Unreadable("the diff does not contain it".to_owned()), None)
             }
+            Content::DiffOnly if points_elsewhere(file) => {
+                (Content::Unreadable(ELSEWHERE.to_owned()), None)
+            }
             other => (other, None),
         })
     }
@@ -281,15 +284,19 @@ pub fn readable(path: &str, bytes: Vec<u8>) -> (Content, Option<String>) {
         Readable::Plain(text) => (Content::Whole(text), None),
         Readable::Decoded { text, how } => (Content::Whole(text), Some(how)),
         Readable::Media(what) => (Content::Media(what), None),
-        Readable::Elsewhere => {
-            let why = "a pointer to large-file storage: its content is not here";
-            (Content::Unreadable(why.to_owned()), None)
-        }
+        Readable::Elsewhere => (Content::Unreadable(ELSEWHERE.to_owned()), None),
         Readable::Binary => {
             let why =
                 "neither text nor an image, a font, sound or video by its bytes and its ending";
             (Content::Unreadable(why.to_owned()), None)
         }
+    }
+}
+
+/// Gives `file` all lines of `content` as new ones.
+pub fn show_as_new(file: &mut RawFile, content: &Content) {
+    if let Content::Whole(text) = content {
+        show(file, hunks::between(b"", text));
     }
 }
 
@@ -301,18 +308,69 @@ fn show(file: &mut RawFile, found: Hunks) {
 
 /// Makes the lines that a diff shows readable where they are not.
 fn read_hunks(file: &mut RawFile) {
-    if text::read_hunk(&file.patch).is_none() {
+    let bodies: Vec<&[u8]> = file
+        .hunks
+        .iter()
+        .map(|(_, body)| file.patch.get(body.clone()).unwrap_or_default())
+        .collect();
+    if bodies.iter().all(|body| text::read_hunk(body).is_none() && !text::has_lone_returns(body)) {
+        return;
+    }
+    // A new file is all there, and can be read as a whole.
+    if let ([(hunk, _)], [body]) = (file.hunks.as_slice(), bodies.as_slice())
+        && (hunk.old_lines, hunk.new_start) == (0, 1)
+        && let (Content::Whole(text), Some(how)) = readable(&file.path.to_str_lossy(), added(body))
+    {
+        show(file, hunks::between(b"", &text));
+        file.decoded = Some(how);
         return;
     }
     let mut readable = Hunks::default();
-    for (hunk, body) in &file.hunks {
-        let body = file.patch.get(body.clone()).unwrap_or_default();
+    let (mut more_old, mut more_new) = (0, 0);
+    for ((hunk, _), body) in file.hunks.iter().zip(bodies) {
+        let body = text::read_hunk(body).unwrap_or_else(|| body.to_vec());
+        let (body, old, new) = text::split_returns(&body);
         let start = readable.text.len();
-        readable.text.extend(text::read_hunk(body).unwrap_or_else(|| body.to_vec()));
-        readable.hunks.push((*hunk, start..readable.text.len()));
+        readable.text.extend(body);
+        let shifted = Hunk {
+            old_start: hunk.old_start + more_old,
+            old_lines: hunk.old_lines + old,
+            new_start: hunk.new_start + more_new,
+            new_lines: hunk.new_lines + new,
+        };
+        readable.hunks.push((shifted, start..readable.text.len()));
+        more_old += old;
+        more_new += new;
     }
     show(file, readable);
-    file.decoded = Some("bytes that are not UTF-8".to_owned());
+    file.decoded = Some("bytes that are not UTF-8, or carriage returns as line ends".to_owned());
+}
+
+const ELSEWHERE: &str = "a pointer to large-file storage: its content is not here";
+
+/// Whether what a diff shows of a file is a pointer to large-file storage.
+fn points_elsewhere(file: &RawFile) -> bool {
+    let [(_, body)] = file.hunks.as_slice() else { return false };
+    let lines = file.patch.get(body.clone()).unwrap_or_default();
+    let kept = lines.split_inclusive(|&byte| byte == b'\n').filter(|line| !line.starts_with(b"-"));
+    let text: Vec<u8> = kept.filter_map(|line| line.get(1..)).flatten().copied().collect();
+    text::is_pointer(&text)
+}
+
+/// The bytes that a hunk of a new file adds.
+fn added(body: &[u8]) -> Vec<u8> {
+    let mut bytes: Vec<u8> = Vec::with_capacity(body.len());
+    for line in body.split_inclusive(|&byte| byte == b'\n') {
+        match line.split_first() {
+            Some((b'+', line)) => bytes.extend_from_slice(line),
+            // The line before it has no end.
+            Some((b'\\', _)) => {
+                bytes.pop();
+            }
+            _ => {}
+        }
+    }
+    bytes
 }
 
 enum Blob {

@@ -90,6 +90,32 @@ pub fn read_hunk(body: &[u8]) -> Option<Vec<u8>> {
     Some(text.replace('\0', NUL).into_bytes())
 }
 
+/// Whether a carriage return stands in `text` that no line feed follows.
+pub fn has_lone_returns(text: &[u8]) -> bool {
+    matches!(line_ends(text), Cow::Owned(_))
+}
+
+/// The lines of a hunk, with a line of its own after each lone carriage return; and how many lines
+/// more there are on the old and on the new side.
+pub fn split_returns(body: &[u8]) -> (Vec<u8>, u64, u64) {
+    let mut split = Vec::with_capacity(body.len());
+    let (mut old, mut new) = (0, 0);
+    for line in body.split_inclusive(|&byte| byte == b'\n') {
+        let mark = line.first().copied().unwrap_or(b' ');
+        for (index, &byte) in line.iter().enumerate() {
+            let lone = byte == b'\r' && line.get(index + 1).is_some_and(|next| *next != b'\n');
+            if lone {
+                split.extend_from_slice(&[b'\n', mark]);
+                old += u64::from(mark != b'+');
+                new += u64::from(mark != b'-');
+            } else {
+                split.push(byte);
+            }
+        }
+    }
+    (split, old, new)
+}
+
 fn decoded(text: Vec<u8>, how: &str) -> Readable {
     Readable::Decoded { text, how: how.to_owned() }
 }
@@ -135,7 +161,7 @@ fn is_mostly_text(bytes: &[u8]) -> bool {
 }
 
 /// A file of large-file storage that was not fetched.
-fn is_pointer(bytes: &[u8]) -> bool {
+pub(crate) fn is_pointer(bytes: &[u8]) -> bool {
     const SPEC: &[u8] = b"version https://git-lfs.github.com/spec/";
     bytes.len() < 1024
         && bytes.starts_with(SPEC)

@@ -15,7 +15,7 @@ use quorum_model::unit::{Unit, UnitKind};
 use quorum_plan::sizing::NAME_ONLY;
 use quorum_scope::attributes;
 use quorum_scope::classify::{Classified, Classifier};
-use quorum_scope::content::{Content, Contents};
+use quorum_scope::content::{Content, Contents, show_as_new};
 use quorum_scope::error::ScopeError;
 use quorum_scope::files::{self, ContentSource, Files, RawFile};
 use quorum_scope::ignored::IgnoreRules;
@@ -185,6 +185,14 @@ impl Reader {
         }
         let before = self.before(&file, &content)?;
         let mut classified = self.classifier.classify(&file, &content, before.as_deref());
+        if self.classifier.becomes_another(&file, &content, &classified) {
+            if content == Content::DiffOnly {
+                let reason =
+                    "another name makes another file of it, and the diff has not all of it";
+                classified.flags.insert(Flag::Unreadable, reason.to_owned());
+            }
+            show_as_new(&mut file, &content);
+        }
         if self.withheld.contains(&*shown(file.path.as_bstr())) {
             let reason = "the host did not send all of it".to_owned();
             classified.flags.insert(Flag::Unreadable, reason);

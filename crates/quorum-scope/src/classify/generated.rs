@@ -1,40 +1,9 @@
 //! Files that a program wrote.
 
 use bstr::ByteSlice;
-use quorum_model::scope::Flag;
+use quorum_model::scope::{FileKind, Flag};
 
-use super::Classified;
-
-/// Lock files: pinned by a tool, never by hand.
-const LOCK_FILES: [&str; 27] = [
-    "Cargo.lock",
-    "package-lock.json",
-    "npm-shrinkwrap.json",
-    "yarn.lock",
-    "pnpm-lock.yaml",
-    "bun.lock",
-    "bun.lockb",
-    "deno.lock",
-    "go.sum",
-    "go.work.sum",
-    "Pipfile.lock",
-    "poetry.lock",
-    "pdm.lock",
-    "uv.lock",
-    "pixi.lock",
-    "conda-lock.yml",
-    "Gemfile.lock",
-    "composer.lock",
-    "packages.lock.json",
-    "gradle.lockfile",
-    "Podfile.lock",
-    "Package.resolved",
-    "pubspec.lock",
-    "mix.lock",
-    "flake.lock",
-    ".terraform.lock.hcl",
-    "Chart.lock",
-];
+use super::{Classified, lock};
 
 /// Names of files that generators write.
 const SUFFIXES: [(&str, &str); 19] = [
@@ -59,15 +28,47 @@ const SUFFIXES: [(&str, &str); 19] = [
     ("-min.js", "minified"),
 ];
 
+/// What can be seen of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shown<'a> {
+    /// All of it.
+    Whole(&'a [u8]),
+    /// Lines that a diff shows.
+    Part(&'a [u8]),
+}
+
 /// Sets `Generated`, `LockFile` and `Minified` where the path says so, or the content and the text
 /// that was there `before` both do.
-pub(super) fn set_flags(found: &mut Classified, path: &str, text: &[u8], before: Option<&[u8]>) {
+pub(super) fn set_flags(
+    found: &mut Classified,
+    path: &str,
+    text: Shown<'_>,
+    before: Option<&[u8]>,
+) {
     let name = path.rsplit('/').next().unwrap_or(path);
-    if LOCK_FILES.contains(&name) {
-        found.set(Flag::LockFile, format!("`{name}` pins dependencies"));
+    if let Some(form) = lock::named(name) {
+        let fits = match text {
+            Shown::Whole(text) => form.fits(text),
+            Shown::Part(lines) => form.fits_lines(lines.to_str_lossy().lines()),
+        };
+        if fits {
+            found.set(Flag::LockFile, format!("`{name}` pins dependencies"));
+            found.set(Flag::Generated, "a lock file is written by its tool");
+        } else if !found.has(Flag::Unreadable) {
+            found.set(Flag::Unreadable, "named like a lock file, and its text is none");
+        }
+        return;
+    }
+    let written = matches!(found.kind, FileKind::Code | FileKind::Script | FileKind::Template);
+    if let Shown::Whole(text) = text
+        && !written
+        && lock::is_one(text)
+    {
+        found.set(Flag::LockFile, "all of its text is a lock file's");
         found.set(Flag::Generated, "a lock file is written by its tool");
         return;
     }
+    let (Shown::Whole(text) | Shown::Part(text)) = text;
     let lower = name.to_ascii_lowercase();
     if let Some((suffix, what)) = SUFFIXES.iter().find(|(suffix, _)| lower.ends_with(suffix)) {
         if *what == "minified" {

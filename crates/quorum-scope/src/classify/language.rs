@@ -6,7 +6,7 @@ use quorum_model::scope::FileKind;
 use super::words::words;
 
 /// Programs that run scripts, and the language that they run.
-const INTERPRETERS: [(&str, &str); 19] = [
+const INTERPRETERS: [(&str, &str); 27] = [
     ("sh", "x.sh"),
     ("bash", "x.sh"),
     ("dash", "x.sh"),
@@ -16,7 +16,15 @@ const INTERPRETERS: [(&str, &str); 19] = [
     ("python", "x.py"),
     ("pypy", "x.py"),
     ("uv", "x.py"),
+    ("ipython", "x.py"),
     ("node", "x.js"),
+    ("nodejs", "x.js"),
+    ("zx", "x.js"),
+    ("ts-node", "x.tsx"),
+    ("tsx", "x.tsx"),
+    ("ash", "x.sh"),
+    ("jruby", "x.rb"),
+    ("groovy", "x.groovy"),
     ("deno", "x.tsx"),
     ("bun", "x.tsx"),
     ("ruby", "x.rb"),
@@ -77,6 +85,8 @@ pub(super) fn detect(path: &str, text: &str) -> Option<DetectedLanguage> {
     let mut candidates = by_name(path);
     match candidates.len() {
         0 => by_shebang(text).or_else(|| by_mode_line(text)),
+        // Whoever starts it goes by its first line, unless the name is that of a program too.
+        _ if !candidates.iter().any(is_program) && by_shebang(text).is_some() => by_shebang(text),
         1 => candidates.pop(),
         _ if is_plain(path, text) => likely(candidates),
         _ => {
@@ -128,6 +138,15 @@ pub fn is_named_as_text(path: &str) -> bool {
     !data && found.iter().any(|language| language.definition.language_type != LanguageType::Data)
 }
 
+fn is_program(language: &DetectedLanguage) -> bool {
+    language.definition.language_type == linguist_types::LanguageType::Programming
+}
+
+/// Whether the name is that of a program's source.
+pub(super) fn is_named_as_code(path: &str) -> bool {
+    by_name(path).iter().any(is_program)
+}
+
 /// What an editor is told. It decides where the name does not: a change could call its code prose.
 fn by_mode_line(text: &str) -> Option<DetectedLanguage> {
     if !names_its_language(text) {
@@ -159,10 +178,11 @@ fn is_plain(path: &str, text: &str) -> bool {
 }
 
 fn by_shebang(text: &str) -> Option<DetectedLanguage> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let line = text.strip_prefix("#!")?.lines().next()?;
     let mut words = line.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
     let mut program = words.next()?;
-    if program == "env" {
+    if matches!(program, "env" | "sudo" | "busybox" | "exec") {
         program = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
     }
     let program = program.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.');

@@ -68,7 +68,8 @@ fn roles_by_path() {
         ("src/cache/lru.rs", &[]),
     ];
     for (path, flags) in cases {
-        let found = classify(path, b"x\n");
+        let text = if flags.contains(&Flag::LockFile) { "" } else { "x\n" };
+        let found = classify(path, text.as_bytes());
         let found: Vec<Flag> = found.flags.keys().copied().collect();
         let mut flags = flags.to_vec();
         flags.sort_unstable();
@@ -216,4 +217,51 @@ fn configured_globs() {
         classifier.classify(&file("billing/a.go"), &content, None).has(Flag::SecuritySensitive)
     );
     assert!(classifier.classify(&file("api.gen.ts"), &content, None).has(Flag::Generated));
+}
+
+#[test]
+fn a_new_name_that_makes_another_file_of_it() {
+    let classifier = Classifier::new(HashMap::new(), &ScopeConfig::default()).expect("no globs");
+    let content = Content::Whole(b"import os\n".to_vec());
+    let cases = [
+        ("notes.txt", "app.py", true),
+        ("tests/app.py", "src/app.py", true),
+        ("examples/app.py", "src/app.py", true),
+        ("vendor/app.py", "src/app.py", true),
+        ("src/old.py", "src/app.py", false),
+    ];
+    for (old, new, expected) in cases {
+        let file = RawFile { old_path: Some(old.into()), change: Change::Renamed, ..file(new) };
+        let found = classifier.classify(&file, &content, None);
+        assert_eq!(classifier.becomes_another(&file, &content, &found), expected, "{old} {new}");
+    }
+}
+
+#[test]
+fn a_link_that_makes_code_of_something_else_is_named() {
+    let classifier = Classifier::new(HashMap::new(), &ScopeConfig::default()).expect("no globs");
+    let cases = [
+        ("src/app.py", "../data/notes.txt", true),
+        ("src/app.py", "../../elsewhere/app.py", true),
+        ("src/app.py", "/opt/app.py", true),
+        ("src/app.py", "./lib/app.py", false),
+        ("CLAUDE.md", "AGENTS.md", false),
+        ("current", "../releases/1", false),
+    ];
+    for (path, target, expected) in cases {
+        let link = RawFile { new_mode: SYMLINK, change: Change::Added, ..file(path) };
+        let found = classifier.classify(&link, &Content::Whole(target.into()), None);
+        assert_eq!(found.has(Flag::Unreadable), expected, "{path} -> {target}");
+    }
+}
+
+#[test]
+fn the_first_line_decides_where_the_name_is_no_program_s() {
+    for (path, text) in [
+        ("notes.txt", "#!/usr/bin/env python3\nimport os\n"),
+        ("tool", "\u{feff}#!/usr/bin/env -S python3 -u\n"),
+        ("data.json", "#! /usr/bin/python3.11\n"),
+    ] {
+        assert_eq!(classify(path, text.as_bytes()).language.as_deref(), Some("Python"), "{path}");
+    }
 }

@@ -102,3 +102,10 @@ fn lines_of_a_diff_lose_the_halves_of_wide_characters() {
     assert_eq!(read_hunk(body).as_deref(), Some(b"+import os\n".as_slice()));
     assert_eq!(read_hunk(b"+plain\n"), None);
 }
+
+#[test]
+fn lone_carriage_returns_in_a_diff_begin_lines() {
+    let (body, old, new) = split_returns(b" a\r\n+# note\ros.x()\n-b\n");
+    assert_eq!(body, b" a\r\n+# note\n+os.x()\n-b\n");
+    assert_eq!((old, new), (0, 1));
+}
