@@ -14,6 +14,7 @@ mod gates_safety;
 #[cfg(target_os = "linux")]
 mod gates_vectors;
 mod gits;
+mod hiding;
 mod index;
 mod ledger;
 mod mcp;

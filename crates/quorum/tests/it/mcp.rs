@@ -1,6 +1,6 @@
 //! `quorum mcp` as a client meets it: over standard input and output, and over HTTP.
 
-mod client;
+pub(crate) mod client;
 mod delegated;
 mod gates;
 mod hostile;

@@ -12,19 +12,19 @@ use serde_json::{Value, json};
 use crate::sandbox::Sandbox;
 
 /// A client and the server that it started.
-pub(super) struct Client {
+pub(crate) struct Client {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     last: u64,
     /// What the server said about itself.
-    pub(super) server: Value,
+    pub(crate) server: Value,
     /// What it was told without having asked.
-    pub(super) notifications: Vec<Value>,
+    pub(crate) notifications: Vec<Value>,
 }
 
 impl Client {
-    pub(super) fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+    pub(crate) fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
         let mut all = vec!["mcp"];
         all.extend(arguments);
         let mut child = sandbox.spawn_quorum(&all);
@@ -45,15 +45,15 @@ impl Client {
         client
     }
 
-    pub(super) fn raw(&mut self, line: &str) {
+    pub(crate) fn raw(&mut self, line: &str) {
         writeln!(self.input, "{line}").expect("the server listens");
     }
 
-    pub(super) fn notify(&mut self, method: &str, parameters: Value) {
+    pub(crate) fn notify(&mut self, method: &str, parameters: Value) {
         self.raw(&json!({ "jsonrpc": "2.0", "method": method, "params": parameters }).to_string());
     }
 
-    pub(super) fn send(&mut self, method: &str, parameters: Value) -> u64 {
+    pub(crate) fn send(&mut self, method: &str, parameters: Value) -> u64 {
         self.last += 1;
         let id = self.last;
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": parameters });
@@ -62,7 +62,7 @@ impl Client {
     }
 
     /// The answer to a request; what comes before it is kept if it asks for no answer.
-    pub(super) fn answer(&mut self, id: u64) -> Value {
+    pub(crate) fn answer(&mut self, id: u64) -> Value {
         loop {
             let mut line = String::new();
             let read = self.output.read_line(&mut line).expect("the server answers");
@@ -78,28 +78,28 @@ impl Client {
     }
 
     /// The id of whatever is answered next.
-    pub(super) fn next_id(&mut self) -> u64 {
+    pub(crate) fn next_id(&mut self) -> u64 {
         let mut line = String::new();
         self.output.read_line(&mut line).expect("the server answers");
         let message: Value = serde_json::from_str(&line).expect("only JSON on standard output");
         message["id"].as_u64().unwrap_or_default()
     }
 
-    pub(super) fn request(&mut self, method: &str, parameters: Value) -> Value {
+    pub(crate) fn request(&mut self, method: &str, parameters: Value) -> Value {
         let id = self.send(method, parameters);
         self.answer(id)
     }
 
-    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         self.request("tools/call", json!({ "name": tool, "arguments": arguments }))
     }
 
-    pub(super) fn call_with(&mut self, tool: &str, arguments: Value, meta: Value) -> Value {
+    pub(crate) fn call_with(&mut self, tool: &str, arguments: Value, meta: Value) -> Value {
         self.request("tools/call", json!({ "name": tool, "arguments": arguments, "_meta": meta }))
     }
 
     /// The texts of an answer that is no error.
-    pub(super) fn tool(&mut self, tool: &str, arguments: Value) -> Vec<String> {
+    pub(crate) fn tool(&mut self, tool: &str, arguments: Value) -> Vec<String> {
         let answer = self.call(tool, arguments);
         assert_ne!(answer["result"]["isError"], true, "{tool}: {answer}");
         let blocks = answer["result"]["content"].as_array();
@@ -108,13 +108,13 @@ impl Client {
     }
 
     /// The first text of an answer, which is JSON.
-    pub(super) fn json(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn json(&mut self, tool: &str, arguments: Value) -> Value {
         let texts = self.tool(tool, arguments);
         serde_json::from_str(&texts[0]).unwrap_or_else(|_| panic!("{tool}: {}", texts[0]))
     }
 
     /// The code of an error.
-    pub(super) fn code(&mut self, tool: &str, arguments: Value) -> String {
+    pub(crate) fn code(&mut self, tool: &str, arguments: Value) -> String {
         let answer = self.call(tool, arguments);
         assert_eq!(answer["result"]["isError"], true, "{tool}: {answer}");
         let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
@@ -132,6 +132,6 @@ impl Drop for Client {
 }
 
 /// Tokens as the server counts them.
-pub(super) fn tokens(text: &str) -> u64 {
+pub(crate) fn tokens(text: &str) -> u64 {
     Counter::new(Tokenizer::default()).count(text.as_bytes())
 }
