@@ -158,7 +158,9 @@ fn container_method(name: &str, given: &Given<'_>) -> Option<Effect> {
                 || value.items.is_some() && name.starts_with("add") && name != "add"
                 || name == "extend"
             {
-                receiver.taint = Taint::worse(receiver.taint.as_ref(), value.any_taint().as_ref());
+                // Which place has what is not known any more; what is in it is.
+                receiver.taint =
+                    Taint::worse(receiver.any_taint().as_ref(), value.any_taint().as_ref());
                 receiver.items = None;
             } else {
                 push(&mut receiver, value);

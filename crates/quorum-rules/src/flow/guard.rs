@@ -326,8 +326,12 @@ impl Machine<'_> {
             if lower == "equals" || lower == "equalsignorecase" {
                 let constant = first_text.is_some()
                     || matches!(receiver.map(|r| &r.kind), Some(ExprKind::Const(_)));
-                let places =
-                    receiver.is_none_or(|r| is_place(r) || matches!(r.kind, ExprKind::Const(_)));
+                // `"x".equals(cookie.name())` tests the name and not the cookie.
+                let tested = match receiver.map(|receiver| &receiver.kind) {
+                    Some(ExprKind::Const(_)) => call.args.first().map(|arg| &arg.value),
+                    _ => receiver,
+                };
+                let places = tested.is_none_or(is_place);
                 if !constant || !places {
                     return;
                 }

@@ -41,8 +41,8 @@ fn findings_of(lang: Lang, code: &str, rule: &str) -> Vec<RuleFinding> {
 fn java(body: &str) -> bool {
     let code = format!(
         "class A extends HttpServlet {{\n  void doPost(HttpServletRequest request) throws Exception {{\n    \
-         String param = request.getParameter(\"p\");\n    String bar = \"\";\n    {body}\n    \
-         connection.createStatement().executeQuery(\"SELECT \" + bar);\n  }}\n  \
+         String given = request.getParameter(\"p\");\n    String piece = \"\";\n    {body}\n    \
+         connection.createStatement().executeQuery(\"SELECT \" + piece);\n  }}\n  \
          static String echo(String x) {{ return x; }}\n  \
          static String fixed(String x) {{ return \"fixed\"; }}\n}}\n"
     );
@@ -54,121 +54,126 @@ fn python(body: &str) -> bool {
     let code = format!(
         "from flask import request\nimport sqlite3\n\n\
          def echo(x):\n    return x\n\ndef fixed(x):\n    return 'fixed'\n\n\
-         def f():\n    param = request.args.get('p')\n    bar = ''\n{lines}    \
-         sqlite3.connect('x').cursor().execute('SELECT ' + bar)\n"
+         def f():\n    given = request.args.get('p')\n    piece = ''\n{lines}    \
+         sqlite3.connect('x').cursor().execute('SELECT ' + piece)\n"
     );
     !findings(Lang::Python, &code).is_empty()
 }
 
 #[test]
 fn assignments_carry_and_kill() {
-    assert!(java("bar = param;"));
-    assert!(!java("bar = param; bar = \"x\";"));
-    assert!(java("bar = param.trim().toLowerCase();"));
-    assert!(python("bar = param"));
-    assert!(python("bar = f'{param}x'"));
-    assert!(!python("bar = param\nbar = 'x'"));
+    assert!(java("piece = given;"));
+    assert!(!java("piece = given; piece = \"x\";"));
+    assert!(java("piece = given.trim().toLowerCase();"));
+    assert!(python("piece = given"));
+    assert!(python("piece = f'{given}x'"));
+    assert!(!python("piece = given\npiece = 'x'"));
 }
 
 #[test]
 fn constant_conditions_cut_dead_branches() {
-    assert!(!java("int num = 86; if ((7 * 42) - num > 200) bar = \"safe\"; else bar = param;"));
-    assert!(java("int num = 196; if ((500 / 42) + num > 200) bar = param; else bar = \"safe\";"));
-    assert!(!java("int num = 106; bar = (7 * 18) + num > 200 ? \"safe\" : param;"));
-    assert!(java("if (param.length() > 2) bar = param; else bar = \"safe\";"));
-    assert!(!python("num = 106\nbar = 'safe' if 7 * 18 + num > 200 else param"));
-    assert!(python("num = 86\nif 7 * 42 - num > 200:\n    bar = param\nelse:\n    bar = 'x'"));
+    assert!(!java("final int retries = 3; if (retries < 1) piece = given;"));
+    assert!(java("final int retries = 3; if (retries * 2 == 6) piece = given;"));
+    assert!(!java("boolean legacy = false; piece = legacy ? given : \"name\";"));
+    assert!(java("boolean legacy = !false; piece = legacy ? given : \"name\";"));
+    assert!(java("if (given.isEmpty()) piece = \"name\"; else piece = given;"));
+    assert!(!python("page_size = 25\npiece = given if page_size % 2 == 0 else 'name'"));
+    assert!(python("page_size = 25\nif page_size // 5 == 5:\n    piece = given"));
+    assert!(!python("debug = False\nif debug and given:\n    piece = given"));
 }
 
 #[test]
 fn switches_on_constants_take_one_case() {
-    let switch = |letter: usize| {
+    let sorted_by = |position: usize| {
         format!(
-            "String guess = \"ABC\"; char target = guess.charAt({letter}); switch (target) {{ \
-             case 'A': bar = param; break; case 'B': bar = \"safe\"; break; \
-             case 'C': case 'D': bar = param; break; default: bar = \"safe\"; break; }}"
+            "String order = \"asc,desc\"; switch (order.charAt({position})) {{ \
+             case 'a': piece = given; break; case 's': piece = \"name\"; break; \
+             case 'd': case 'e': piece = given; break; default: piece = \"id\"; }}"
         )
     };
-    assert!(java(&switch(0)));
-    assert!(!java(&switch(1)));
-    assert!(java(&switch(2)));
+    assert!(java(&sorted_by(0)));
+    assert!(!java(&sorted_by(1)));
+    assert!(!java(&sorted_by(2)));
+    assert!(java(&sorted_by(4)));
 }
 
 #[test]
 fn elements_are_kept_apart() {
-    let map = |key: &str| {
+    let column = |key: &str| {
         format!(
-            "java.util.HashMap<String, Object> m = new java.util.HashMap<String, Object>(); \
-             m.put(\"a\", \"safe\"); m.put(\"b\", param); bar = (String) m.get(\"{key}\");"
+            "Map<String, String> columns = new TreeMap<>(); columns.put(\"sort\", given); \
+             columns.put(\"table\", \"orders\"); piece = columns.get(\"{key}\");"
         )
     };
-    assert!(java(&map("b")));
-    assert!(!java(&map("a")));
-    let list = |at: usize| {
+    assert!(java(&column("sort")));
+    assert!(!java(&column("table")));
+    let queue = |at: usize| {
         format!(
-            "java.util.List<String> l = new java.util.ArrayList<String>(); l.add(\"safe\"); \
-             l.add(param); l.add(\"more\"); l.remove(0); bar = l.get({at});"
+            "List<String> words = new LinkedList<>(); words.add(given); words.add(\"orders\"); \
+             words.remove(0); words.add(given); piece = words.get({at});"
         )
     };
-    assert!(java(&list(0)));
-    assert!(!java(&list(1)));
-    assert!(python("m = {'a': 'x', 'b': param}\nbar = m['b']"));
-    assert!(!python("m = {'a': 'x', 'b': param}\nbar = m['a']"));
-    assert!(python("l = []\nl.append('x')\nl.append(param)\nbar = l[1]"));
-    assert!(!python("l = []\nl.append('x')\nl.append(param)\nbar = l[0]"));
-    assert!(!python("l = ['x', param, 'y']\nl.pop(0)\nbar = l[1]"));
+    assert!(!java(&queue(0)));
+    assert!(java(&queue(1)));
+    // After an insertion, nobody knows where an element stands; it is still there.
+    assert!(java(
+        "List<String> words = new LinkedList<>(); words.add(given); words.add(0, \"id\"); piece = words.get(1);"
+    ));
+    assert!(python("row = {'sort': given, 'table': 'orders'}\npiece = row['sort']"));
+    assert!(!python("row = {'sort': given, 'table': 'orders'}\npiece = row['table']"));
+    assert!(python("words = ['id']\nwords.append(given)\npiece = words[-1]"));
+    assert!(!python("words = ['id']\nwords.append(given)\npiece = words[0]"));
+    assert!(!python("words = [given, 'id', 'name']\nwords.pop(0)\npiece = words[0]"));
 }
 
 #[test]
 fn functions_of_the_file_are_followed() {
-    assert!(java("bar = echo(param);"));
-    assert!(!java("bar = fixed(param);"));
-    assert!(java("bar = new Inner().same(param);"));
-    assert!(python("bar = echo(param)"));
-    assert!(!python("bar = fixed(param)"));
+    assert!(java("piece = echo(given);"));
+    assert!(!java("piece = fixed(given);"));
+    assert!(java("piece = new Inner().same(given);"));
+    assert!(python("piece = echo(given)"));
+    assert!(!python("piece = fixed(given)"));
 }
 
 #[test]
 fn text_is_built_in_many_ways() {
     assert!(java(
-        "StringBuilder b = new StringBuilder(\"x\"); b.append(param); bar = b.toString();"
+        "StringBuilder b = new StringBuilder(\"x\"); b.append(given); piece = b.toString();"
     ));
-    assert!(java("bar = new StringBuilder(param).append(\"_SafeStuff\").toString();"));
-    assert!(java("bar = String.format(\"%s\", param);"));
-    assert!(java(
-        "bar = new String(org.apache.commons.codec.binary.Base64.decodeBase64(param.getBytes()));"
-    ));
-    assert!(java("byte[] raw = param.getBytes(); bar = new String(raw);"));
-    assert!(java("String[] parts = param.split(\",\"); bar = parts[0];"));
-    assert!(java("String[] a = { \"x\", param }; bar = a[1];"));
-    assert!(!java("String[] a = { \"x\", param }; bar = a[0];"));
-    assert!(python("bar = '%s' % param"));
-    assert!(python("bar = 'a{}'.format(param)"));
-    assert!(python("bar = ''.join([param, 'x'])"));
+    assert!(java("piece = new StringBuilder(given).append(\" DESC\").reverse().toString();"));
+    assert!(java("piece = String.format(\"%s\", given);"));
+    assert!(java("piece = new String(java.util.Base64.getUrlDecoder().decode(given), UTF_8);"));
+    assert!(java("byte[] raw = given.getBytes(); piece = new String(raw);"));
+    assert!(java("String[] parts = given.split(\",\"); piece = parts[0];"));
+    assert!(java("String[] a = { \"x\", given }; piece = a[1];"));
+    assert!(!java("String[] a = { \"x\", given }; piece = a[0];"));
+    assert!(python("piece = '%s' % given"));
+    assert!(python("piece = 'a{}'.format(given)"));
+    assert!(python("piece = ''.join([given, 'x'])"));
     assert!(python(
-        "import base64\nbar = base64.b64decode(base64.b64encode(param.encode())).decode()"
+        "import base64\npiece = base64.b64decode(base64.b64encode(given.encode())).decode()"
     ));
-    assert!(python("bar += param"));
+    assert!(python("piece += given"));
 }
 
 #[test]
 fn guards_acquit_what_they_test() {
-    assert!(!python("if param not in ('a', 'b'):\n    return\nbar = param"));
-    assert!(python("if param:\n    bar = param"));
-    assert!(!java("if (!ALLOWED.contains(param)) { return; } bar = param;"));
-    assert!(!java("bar = String.valueOf(Integer.parseInt(param));"));
+    assert!(!python("if given not in ('a', 'b'):\n    return\npiece = given"));
+    assert!(python("if given:\n    piece = given"));
+    assert!(!java("if (!ALLOWED.contains(given)) { return; } piece = given;"));
+    assert!(!java("piece = String.valueOf(Integer.parseInt(given));"));
 }
 
 #[test]
 fn loops_and_errors_are_followed() {
-    assert!(python("for x in request.args.getlist('p'):\n    bar = x"));
-    assert!(python("while True:\n    bar = param\n    break"));
-    assert!(python("try:\n    bar = param\nexcept ValueError:\n    bar = ''"));
-    assert!(java("for (String s : request.getParameterValues(\"x\")) { bar = s; }"));
+    assert!(python("for x in request.args.getlist('p'):\n    piece = x"));
+    assert!(python("while True:\n    piece = given\n    break"));
+    assert!(python("try:\n    piece = given\nexcept ValueError:\n    piece = ''"));
+    assert!(java("for (String s : request.getParameterValues(\"x\")) { piece = s; }"));
     assert!(java(
-        "for (javax.servlet.http.Cookie c : request.getCookies()) { if (c.getName().equals(\"x\")) { bar = c.getValue(); } }"
+        "for (Cookie sent : request.getCookies()) { if (\"theme\".equals(sent.getName())) piece = sent.getValue(); }"
     ));
-    assert!(java("try { bar = param; } finally { close(); }"));
+    assert!(java("try { piece = given; } finally { close(); }"));
 }
 
 #[test]
@@ -197,14 +202,14 @@ fn scripts_and_go_carry_too() {
 #[test]
 fn what_is_known_where_a_loop_is_left_is_known_after_it() {
     assert!(java(
-        "for (String c : param.split(\"-\")) { if (c.equals(\"a\")) { bar = param; break; } }"
+        "for (String c : given.split(\"-\")) { if (c.equals(\"a\")) { piece = given; break; } }"
     ));
     assert!(!java(
-        "for (String c : param.split(\"-\")) { if (c.equals(\"a\")) { bar = \"x\"; break; } }"
+        "for (String c : given.split(\"-\")) { if (c.equals(\"a\")) { piece = \"x\"; break; } }"
     ));
-    assert!(python("for c in param:\n    if c == 'a':\n        bar = param\n        break"));
+    assert!(python("for c in given:\n    if c == 'a':\n        piece = given\n        break"));
     assert!(python(
-        "while True:\n    bar = param\n    if len(bar) > 3:\n        continue\n    bar = ''"
+        "while True:\n    piece = given\n    if len(piece) > 3:\n        continue\n    piece = ''"
     ));
 }
 
@@ -258,46 +263,46 @@ fn values_go_through_channels_switches_and_second_results() {
 fn script(body: &str) -> bool {
     let code = format!(
         "const db = require(\"mysql\").createConnection({{}});\n\
-         app.get(\"/\", (req, res) => {{\n  const param = req.query.p;\n  let bar = \"\";\n  {body}\n  \
-         db.query(\"SELECT \" + bar);\n}});\n"
+         app.get(\"/\", (req, res) => {{\n  const given = req.query.p;\n  let piece = \"\";\n  {body}\n  \
+         db.query(\"SELECT \" + piece);\n}});\n"
     );
     !findings(Lang::JavaScript, &code).is_empty()
 }
 
 #[test]
 fn callbacks_leave_what_they_store_in_variables_around_them() {
-    assert!(script("req.on(\"data\", (part) => { bar += part; });"));
-    assert!(script("[param].forEach((one) => { bar = bar + one; });"));
-    assert!(!script("[param].forEach((one) => { const bar = one; use(bar); });"));
-    assert!(!script("[param].forEach((bar) => { bar = bar.trim(); });"));
-    assert!(!script("[param].forEach(({ bar }) => { bar = bar.trim(); });"));
+    assert!(script("req.on(\"data\", (part) => { piece += part; });"));
+    assert!(script("[given].forEach((one) => { piece = piece + one; });"));
+    assert!(!script("[given].forEach((one) => { const piece = one; use(piece); });"));
+    assert!(!script("[given].forEach((piece) => { piece = piece.trim(); });"));
+    assert!(!script("[given].forEach(({ piece }) => { piece = piece.trim(); });"));
 }
 
 #[test]
 fn comparisons_with_several_constants_acquit() {
-    assert!(!script("if (param === \"a\" || param === \"b\") { bar = param; }"));
-    assert!(!script("if (param !== \"a\" && param !== \"b\") { return; } bar = param;"));
-    assert!(script("if (param === \"a\" || req.user) { bar = param; }"));
-    assert!(script("if (param === \"a\" || req.query.q === \"b\") { bar = param; }"));
+    assert!(!script("if (given === \"a\" || given === \"b\") { piece = given; }"));
+    assert!(!script("if (given !== \"a\" && given !== \"b\") { return; } piece = given;"));
+    assert!(script("if (given === \"a\" || req.user) { piece = given; }"));
+    assert!(script("if (given === \"a\" || req.query.q === \"b\") { piece = given; }"));
 }
 
 #[test]
 fn elements_that_are_turned_into_numbers_carry_no_text() {
-    assert!(!script("bar = param.split(\",\").map(Number).join(\",\");"));
-    assert!(!script("bar = (Math.max(1, parseInt(param)) - 1) * 10;"));
-    assert!(script("bar = param.split(\",\").map((x) => x.trim()).join(\",\");"));
+    assert!(!script("piece = given.split(\",\").map(Number).join(\",\");"));
+    assert!(!script("piece = (Math.max(1, parseInt(given)) - 1) * 10;"));
+    assert!(script("piece = given.split(\",\").map((x) => x.trim()).join(\",\");"));
 }
 
 #[test]
 fn fields_of_a_request_that_are_called_like_a_number_are_text() {
-    assert!(script("bar = req.query.size;"));
-    assert!(!script("bar = param.length;"));
+    assert!(script("piece = req.query.size;"));
+    assert!(!script("piece = given.length;"));
 }
 
 #[test]
 fn replacements_by_a_pattern_in_a_variable_clean() {
-    assert!(!script("const rest = /[^a-z]/g; bar = param.replace(rest, \"\");"));
-    assert!(script("const rest = /[^a-z]/; bar = param.replace(rest, \"\");"));
+    assert!(!script("const rest = /[^a-z]/g; piece = given.replace(rest, \"\");"));
+    assert!(script("const rest = /[^a-z]/; piece = given.replace(rest, \"\");"));
 }
 
 #[test]
@@ -320,59 +325,59 @@ fn objects_keep_what_their_methods_store() {
     let java = |body: &str| {
         let code = format!(
             "class A extends HttpServlet {{\n{classes}  void doPost(HttpServletRequest request) throws Exception {{\n    \
-             String param = request.getParameter(\"p\");\n    String bar = \"\";\n    {body}\n    \
-             connection.createStatement().executeQuery(\"SELECT \" + bar);\n  }}\n}}\n"
+             String given = request.getParameter(\"p\");\n    String piece = \"\";\n    {body}\n    \
+             connection.createStatement().executeQuery(\"SELECT \" + piece);\n  }}\n}}\n"
         );
         !findings(Lang::Java, &code).is_empty()
     };
-    assert!(java("bar = new Query().add(\"a\").add(param).text();"));
-    assert!(java("Query q = new Query(); q.add(param); bar = q.text();"));
-    assert!(!java("Query q = new Query(); q.add(\"a\"); bar = q.text();"));
-    assert!(java("Pair p = new Pair(param, \"x\"); bar = p.first();"));
-    assert!(!java("Pair p = new Pair(param, \"x\"); bar = p.second();"));
-    assert!(!java("bar = Kind.valueOf(param).name();"));
-    assert!(java("Step s = new Same(); bar = s.go(param);"));
-    assert!(!java("Step s = new Fixed(); bar = s.go(param);"));
-    assert!(java("bar = second(\"x\", param);"));
-    assert!(!java("bar = second(param, \"x\");"));
+    assert!(java("piece = new Query().add(\"a\").add(given).text();"));
+    assert!(java("Query q = new Query(); q.add(given); piece = q.text();"));
+    assert!(!java("Query q = new Query(); q.add(\"a\"); piece = q.text();"));
+    assert!(java("Pair p = new Pair(given, \"x\"); piece = p.first();"));
+    assert!(!java("Pair p = new Pair(given, \"x\"); piece = p.second();"));
+    assert!(!java("piece = Kind.valueOf(given).name();"));
+    assert!(java("Step s = new Same(); piece = s.go(given);"));
+    assert!(!java("Step s = new Fixed(); piece = s.go(given);"));
+    assert!(java("piece = second(\"x\", given);"));
+    assert!(!java("piece = second(given, \"x\");"));
 }
 
 #[test]
 fn two_names_of_one_object_see_the_same() {
     assert!(java(
-        "java.util.List<String> l = new java.util.ArrayList<>(); java.util.List<String> m = l; m.add(param); bar = l.get(0);"
+        "java.util.List<String> l = new java.util.ArrayList<>(); java.util.List<String> m = l; m.add(given); piece = l.get(0);"
     ));
     assert!(!java(
         "java.util.List<String> l = new java.util.ArrayList<>(); java.util.List<String> m = new java.util.ArrayList<>(); \
-         l.add(\"x\"); m.add(param); bar = l.get(0);"
+         l.add(\"x\"); m.add(given); piece = l.get(0);"
     ));
-    assert!(python("l = []\nm = l\nm.append(param)\nbar = l[0]"));
+    assert!(python("l = []\nm = l\nm.append(given)\npiece = l[0]"));
     assert!(java(
         "java.util.Map<String, java.util.List<String>> m = new java.util.HashMap<>(); \
-         m.computeIfAbsent(\"k\", k -> new java.util.ArrayList<>()).add(param); bar = m.get(\"k\").get(0);"
+         m.computeIfAbsent(\"k\", k -> new java.util.ArrayList<>()).add(given); piece = m.get(\"k\").get(0);"
     ));
     assert!(java(
-        "java.util.Map<String, String> m = new java.util.HashMap<>(); m.put(param, \"x\"); \
-         for (String k : m.keySet()) { bar = k; }"
+        "java.util.Map<String, String> m = new java.util.HashMap<>(); m.put(given, \"x\"); \
+         for (String k : m.keySet()) { piece = k; }"
     ));
 }
 
 #[test]
 fn functions_are_values_that_can_be_called() {
-    assert!(java("Supplier<String> s = () -> param; bar = s.get();"));
-    assert!(!java("Supplier<String> s = () -> \"x\"; bar = s.get();"));
-    assert!(java("Function<String, String> f = A::echo; bar = f.apply(param);"));
-    assert!(!java("Function<String, String> f = A::fixed; bar = f.apply(param);"));
-    assert!(java("bar = Stream.of(param).map(String::trim).collect(joining());"));
-    assert!(java("bar = CompletableFuture.supplyAsync(() -> param).join();"));
-    assert!(java("ThreadLocal<String> t = new ThreadLocal<>(); t.set(param); bar = t.get();"));
+    assert!(java("Supplier<String> s = () -> given; piece = s.get();"));
+    assert!(!java("Supplier<String> s = () -> \"x\"; piece = s.get();"));
+    assert!(java("Function<String, String> f = A::echo; piece = f.apply(given);"));
+    assert!(!java("Function<String, String> f = A::fixed; piece = f.apply(given);"));
+    assert!(java("piece = Stream.of(given).map(String::trim).collect(joining());"));
+    assert!(java("piece = CompletableFuture.supplyAsync(() -> given).join();"));
+    assert!(java("ThreadLocal<String> t = new ThreadLocal<>(); t.set(given); piece = t.get();"));
 }
 
 #[test]
 fn either_of_two_tests_acquits_what_both_test() {
-    assert!(!java("if (param.equals(\"a\") || param.equals(\"b\")) { bar = param; }"));
-    assert!(java("if (param.equals(\"a\") || other.equals(\"b\")) { bar = param; }"));
-    assert!(!java("if (param != null && !ALLOWED.contains(param)) { return; } bar = param;"));
+    assert!(!java("if (given.equals(\"a\") || given.equals(\"b\")) { piece = given; }"));
+    assert!(java("if (given.equals(\"a\") || other.equals(\"b\")) { piece = given; }"));
+    assert!(!java("if (given != null && !ALLOWED.contains(given)) { return; } piece = given;"));
 }
 
 #[test]
@@ -456,11 +461,11 @@ fn what_two_ways_have_in_common_stays_known() {
 
 #[test]
 fn a_part_of_a_text_is_what_stands_there() {
-    assert!(!python("bar = ('keep' + param)[0:4]"));
-    assert!(python("bar = ('keep' + param)[0:9]"));
-    assert!(python("bar = ('keep' + param)[4:]"));
-    assert!(!python("bar = ['a', param, 'c'][0:1][0]"));
-    assert!(python("bar = ['a', param, 'c'][1:3][0]"));
+    assert!(!python("piece = ('keep' + given)[0:4]"));
+    assert!(python("piece = ('keep' + given)[0:9]"));
+    assert!(python("piece = ('keep' + given)[4:]"));
+    assert!(!python("piece = ['a', given, 'c'][0:1][0]"));
+    assert!(python("piece = ['a', given, 'c'][1:3][0]"));
 }
 
 #[test]
