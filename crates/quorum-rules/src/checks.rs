@@ -15,6 +15,7 @@ mod rule;
 mod search;
 pub(crate) mod secrets;
 mod syntax;
+pub(crate) mod templates;
 mod tests_in_code;
 mod text;
 
@@ -41,7 +42,12 @@ pub(crate) const ALL: &[Check] = &[
     infra::check,
     regexes::check,
     pollution::check,
+    templates::check,
 ];
+
+/// The checks that look at code inside files of another kind.
+pub(crate) const INSIDE: &[Check] =
+    &[quality::check, language::check, secrets::check, regexes::check, pollution::check];
 
 /// The files that are the business of checks which no rule file gives languages to.
 pub(crate) const LOOKS: &[Look] = &[
@@ -49,6 +55,7 @@ pub(crate) const LOOKS: &[Look] = &[
     Look { agent: dependencies::AGENT, takes: dependencies::takes },
     Look { agent: docs::AGENT, takes: docs::takes },
     Look { agent: api::AGENT, takes: api::takes },
+    Look { agent: templates::AGENT, takes: templates::takes },
 ];
 
 /// Looks at one file with the repository around it.

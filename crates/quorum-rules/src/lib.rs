@@ -13,6 +13,7 @@ pub mod finding;
 mod flow;
 pub mod injection;
 mod looks;
+mod parts;
 mod pattern;
 pub mod review;
 pub mod rule;

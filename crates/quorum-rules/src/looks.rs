@@ -4,8 +4,10 @@
 //! reviewers. That is reading, not reviewing, and a report must be able to tell the two apart.
 
 use quorum_model::scope::FileEntry;
+use quorum_syntax::Lang;
 
 use crate::checks;
+use crate::parts;
 use crate::rule::{RuleSet, applies};
 use crate::source::lang_of;
 
@@ -13,10 +15,13 @@ use crate::source::lang_of;
 ///
 /// `text` is the reviewed version, where it is at hand: some files say only inside what they are.
 pub fn has_rules_for(rules: &RuleSet, agent: &str, entry: &FileEntry, text: Option<&str>) -> bool {
-    let in_language = lang_of(entry).is_some_and(|lang| {
+    let has = |lang: Lang| {
         rules.rules().any(|rule| rule.agent == agent && applies(&rule.languages, lang))
-    });
-    in_language || checks::LOOKS.iter().any(|look| look.agent == agent && (look.takes)(entry, text))
+    };
+    let inside = || text.map(|text| parts::languages(&entry.path, text)).unwrap_or_default();
+    lang_of(entry).is_some_and(has)
+        || checks::LOOKS.iter().any(|look| look.agent == agent && (look.takes)(entry, text))
+        || inside().into_iter().any(has)
 }
 
 /// What checks in code look at beyond the languages that rules name.
@@ -103,6 +108,16 @@ mod tests {
                 Some("Protocol Buffer"),
                 FileKind::Data,
                 None,
+                true,
+            ),
+            ("security-reviewer", "a.html", Some("HTML"), FileKind::Markup, None, true),
+            ("code-quality-reviewer", "a.html", Some("HTML"), FileKind::Markup, Some("<p>"), false),
+            (
+                "code-quality-reviewer",
+                "a.html",
+                Some("HTML"),
+                FileKind::Markup,
+                Some("<script>let a = 1;</script>"),
                 true,
             ),
         ];

@@ -9,6 +9,7 @@ use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use crate::checks;
 use crate::finding::{RuleFinding, SHOWN};
 use crate::flow;
+use crate::parts;
 use crate::rule::{self, InTests, RuleSet};
 use crate::source::{ParsedFile, Side, SourceFile, Sources};
 use crate::suppress::Suppressions;
@@ -168,6 +169,10 @@ fn review_file(rules: &RuleSet, file: &ParsedFile, sources: &dyn Sources) -> Fil
         check(file, sources, &mut findings);
     }
     findings.retain(|found| found.caused || concerns_change(file, found));
+    let mut limited = limited(file, &unfinished);
+    for part in parts::of(&file.source) {
+        limited.extend(review_part(rules, &part, &mut findings));
+    }
     let findings = most_specific(rules, findings);
     let findings = Suppressions::read(file.text()).apply(findings, file.path());
     let note = |cause: String| Note { file: file.path().to_owned(), agent: None, cause };
@@ -175,7 +180,6 @@ fn review_file(rules: &RuleSet, file: &ParsedFile, sources: &dyn Sources) -> Fil
     if let Some(failure) = &file.failure {
         notes.push(note(format!("searched as text only: {failure}")));
     }
-    let limited = limited(file, &unfinished);
     for gap in limited.iter().filter(|gap| gap.limit == Limit::Bound && file.failure.is_none()) {
         notes.push(note(format!("{}: {}", gap.cause, gap.named())));
     }
@@ -223,6 +227,41 @@ fn limited(file: &ParsedFile, unfinished: &[(u32, u32)]) -> Vec<Limited> {
     }
     let cause = "not understood by the parser, searched as text only";
     add(Limit::Unparsed, cause.to_owned(), &mut file.unparsed.iter().map(wide));
+    gaps
+}
+
+/// Adds what is found in code inside a file, at its place in the file; gives the lines of the file
+/// that met a limit.
+fn review_part(
+    rules: &RuleSet,
+    part: &parts::Part,
+    findings: &mut Vec<RuleFinding>,
+) -> Vec<Limited> {
+    let (mut found, unfinished) = examine(rules, &part.file);
+    let mut checked = Vec::new();
+    for check in checks::INSIDE {
+        check(&part.file, &mut checked);
+    }
+    checked.retain_mut(|found| {
+        found.agent == "security-reviewer" || mild_in_tests(rules, &part.file, found)
+    });
+    found.append(&mut checked);
+    found.retain(|found| concerns_change(&part.file, found));
+    for found in found.into_iter().filter_map(|found| part.place(found)) {
+        // The text of the whole file was searched for secrets already.
+        let is_known = |known: &RuleFinding| {
+            known.line == found.line
+                && known.category == found.category
+                && known.agent == found.agent
+        };
+        if found.category != "secrets" || !findings.iter().any(is_known) {
+            findings.push(found);
+        }
+    }
+    let mut gaps = limited(&part.file, &unfinished);
+    for gap in &mut gaps {
+        gap.lines = gap.lines.iter().map(|&lines| part.lines(lines)).collect();
+    }
     gaps
 }
 

@@ -1,0 +1,104 @@
+//! Pages: the scripts in them, on the lines on which they stand.
+
+use quorum_syntax::Lang;
+
+use super::{ByLanguage, Code, Origin};
+
+/// The scripts of a page, by language. Everything else is blank, so that lines and columns hold.
+pub(super) fn split(path: &str, text: &str) -> ByLanguage {
+    let is_component = path.ends_with(".vue") || path.ends_with(".svelte");
+    let mut all: Vec<(Lang, Vec<u8>)> = Vec::new();
+    for (lang, range) in scripts(text) {
+        let known = all.iter().position(|(known, _)| *known == lang);
+        let at = known.unwrap_or_else(|| {
+            all.push((lang, blank(text)));
+            all.len() - 1
+        });
+        let Some(code) = text.get(range.clone()) else { continue };
+        let code = if is_component { code.to_owned() } else { without_template(code) };
+        all[at].1[range].copy_from_slice(code.as_bytes());
+    }
+    let finish = |(lang, bytes): (Lang, Vec<u8>)| {
+        let mut code = Code::default();
+        for (line, text) in (1..).zip(String::from_utf8_lossy(&bytes).lines()) {
+            code.push(text, Origin { line, cell: None });
+        }
+        (lang, code)
+    };
+    all.into_iter().map(finish).collect()
+}
+
+/// As many bytes, with nothing but line ends.
+fn blank(text: &str) -> Vec<u8> {
+    text.bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { byte } else { b' ' }).collect()
+}
+
+/// The bytes of each script that is one, with its language.
+fn scripts(text: &str) -> Vec<(Lang, std::ops::Range<usize>)> {
+    let lower = text.to_ascii_lowercase();
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(at) = lower.get(from..).and_then(|rest| rest.find("<script")) {
+        let tag = from + at + "<script".len();
+        let Some(open) = lower.get(tag..).and_then(|rest| rest.find('>')) else { break };
+        let attributes = &lower[tag..tag + open];
+        let start = tag + open + 1;
+        let end = lower.get(start..).and_then(|rest| rest.find("</script")).map(|at| start + at);
+        let Some(end) = end else { break };
+        if let Some(lang) = language(attributes) {
+            found.push((lang, start..end));
+        }
+        from = end;
+    }
+    found
+}
+
+fn language(attributes: &str) -> Option<Lang> {
+    let value = |name: &str| {
+        let at = attributes.find(&format!(" {name}="))?;
+        let rest = attributes.get(at + name.len() + 2..)?;
+        rest.trim_start_matches(['"', '\'']).split(['"', '\'', ' ', '\t', '\n']).next()
+    };
+    match value("lang").or_else(|| value("type")).unwrap_or_default() {
+        "ts" | "typescript" | "text/typescript" => Some(Lang::TypeScript),
+        "tsx" => Some(Lang::Tsx),
+        "" | "module" | "js" | "jsx" => Some(Lang::JavaScript),
+        kind if kind.contains("javascript") || kind.contains("babel") => Some(Lang::JavaScript),
+        _ => None,
+    }
+}
+
+/// The script with what a template engine puts into it as a number, and its statements as blanks.
+fn without_template(code: &str) -> String {
+    const MARKS: [(&str, &str, bool); 6] = [
+        ("{{", "}}", true),
+        ("{!!", "!!}", true),
+        ("<%=", "%>", true),
+        ("<%-", "%>", true),
+        ("{%", "%}", false),
+        ("<%", "%>", false),
+    ];
+    let mut out = code.as_bytes().to_vec();
+    for (open, close, is_value) in MARKS {
+        let mut from = 0;
+        while let Some(at) = code.get(from..).and_then(|rest| rest.find(open)) {
+            let start = from + at;
+            let Some(length) = code[start..].find(close) else { break };
+            let end = start + length + close.len();
+            from = end;
+            // A longer mark that begins the same way was here first.
+            if out.get(start) != open.as_bytes().first() {
+                continue;
+            }
+            for byte in &mut out[start..end] {
+                if !matches!(*byte, b'\n' | b'\r') {
+                    *byte = b' ';
+                }
+            }
+            if is_value {
+                out[start] = b'0';
+            }
+        }
+    }
+    String::from_utf8(out).unwrap_or_else(|_| code.to_owned())
+}
