@@ -26,10 +26,9 @@ mod tests;
 mod value;
 
 use quorum_model::finding::TraceStep;
-use quorum_model::severity::Severity;
 
 use crate::finding::RuleFinding;
-use crate::rule::{RuleSet, report};
+use crate::rule::{RuleSet, at_home, report};
 use crate::source::ParsedFile;
 
 use machine::Machine;
@@ -72,12 +71,8 @@ fn finding(tables: &Tables, file: &ParsedFile, hit: &Hit) -> RuleFinding {
     found.severity = call.shape().severity.unwrap_or(rule.severity);
     found.confidence = hit.confidence;
     if let Some(taint) = &hit.taint {
-        // Whoever starts a program may do with it what they can do anyway.
         if taint.source.strength < REMOTE {
-            found.severity = match found.severity {
-                Severity::Critical => Severity::Medium,
-                _ => Severity::Low,
-            };
+            found.severity = at_home(found.severity);
         }
         let step = |row: u32, note: &str| TraceStep {
             file: file.path().to_owned(),

@@ -34,6 +34,9 @@ pub struct Rule {
     /// How bad it is.
     #[serde(deserialize_with = "severity")]
     pub severity: Severity,
+    /// Other severities that it reports, where the place decides.
+    #[serde(default, deserialize_with = "severities", skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Severity>,
     /// How sure the rule is, 0 to 1.
     #[serde(default = "usual_confidence")]
     pub confidence: f64,
@@ -77,6 +80,41 @@ pub struct Rule {
     /// What it must find and must leave alone.
     #[serde(default, rename = "test")]
     pub tests: Vec<Case>,
+}
+
+impl Rule {
+    /// Every severity that it reports outside of tests, the least first.
+    pub fn severities(&self) -> Vec<Severity> {
+        let mut all = self.also.clone();
+        all.push(self.severity);
+        for call in &self.calls {
+            let severity = call.severity.unwrap_or(self.severity);
+            all.push(severity);
+            if !call.tainted.is_empty() {
+                all.push(at_home(severity));
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Its severities for people, such as `LOW to HIGH`.
+    pub fn severity_range(&self) -> String {
+        match self.severities().as_slice() {
+            [least, .., most] => format!("{} to {}", least.as_str(), most.as_str()),
+            _ => self.severity.as_str().to_owned(),
+        }
+    }
+}
+
+/// How bad it is where whoever starts the program brings the value: they may do with it what they
+/// can do anyway.
+pub(crate) fn at_home(severity: Severity) -> Severity {
+    match severity {
+        Severity::Critical => Severity::Medium,
+        _ => Severity::Low,
+    }
 }
 
 /// Whether a list of languages names this one; TSX is TypeScript.
@@ -336,6 +374,12 @@ fn severity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Severity, D::E
             "`{word}` is no severity: critical, high, medium or low"
         ))),
     }
+}
+
+fn severities<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Severity>, D::Error> {
+    use serde::de::IntoDeserializer as _;
+    let words = one_or_many(deserializer)?;
+    words.into_iter().map(|word| severity(word.into_deserializer())).collect()
 }
 
 fn maybe_severity<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Severity>, D::Error> {

@@ -80,7 +80,9 @@ fn run(rule: &Rule, set: &RuleSet, case: &Case, lang: Option<Lang>) -> Result<()
     let mut lines = if rule.code {
         by_code(rule, set, case, file.source)?
     } else {
-        lines(&examine(set, &file).0)
+        let found = examine(set, &file).0;
+        as_listed(rule, &found)?;
+        lines(&found)
     };
     if case.pass.is_some() {
         return if lines.is_empty() {
@@ -131,11 +133,22 @@ fn by_code(
     let review = review_with(set, 1, &|_| Some(source.clone()), &around);
     let all = review.findings.into_iter().chain(review.hints);
     let found: Vec<RuleFinding> = all.filter(|found| found.rule == rule.id).collect();
-    // What people read about a rule is what it reports.
-    match found.iter().find(|found| found.agent != rule.agent || found.category != rule.category) {
-        Some(other) => Err(format!("it reports as {} under {}", other.agent, other.category)),
-        None => Ok(lines(&found)),
+    as_listed(rule, &found)?;
+    Ok(lines(&found))
+}
+
+/// What people read about a rule is what it reports.
+fn as_listed(rule: &Rule, found: &[RuleFinding]) -> Result<(), String> {
+    let severities = rule.severities();
+    for found in found {
+        if found.agent != rule.agent || found.category != rule.category {
+            return Err(format!("it reports as {} under {}", found.agent, found.category));
+        }
+        if !severities.contains(&found.severity) && !found.issue.contains("It weighs less here") {
+            return Err(format!("it reports {}, the list does not", found.severity.as_str()));
+        }
     }
+    Ok(())
 }
 
 /// A repository of a few files.

@@ -12,7 +12,7 @@ pub(crate) fn list(set: &RuleSet, width: usize) -> String {
     let rows = set.rules().map(|rule| {
         vec![
             rule.id.clone(),
-            rule.severity.as_str().to_owned(),
+            rule.severity_range(),
             rule.cwe.clone().unwrap_or_default(),
             languages(rule),
             rule.title.clone(),
@@ -35,7 +35,7 @@ pub(crate) fn one(rule: &Rule, team: bool) -> String {
         line("Why", rule.why.trim());
     }
     line("Fix", rule.fix.trim());
-    line("Severity", rule.severity.as_str());
+    line("Severity", &rule.severity_range());
     line("Confidence", &rule.confidence.to_string());
     line("Agent", &rule.agent);
     line("Category", &rule.category);
