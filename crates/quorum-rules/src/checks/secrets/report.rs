@@ -32,6 +32,9 @@ pub(crate) fn check(file: &ParsedFile, findings: &mut Vec<RuleFinding>) {
         if !file.source.touches(line, end_line) || !seen.insert(&text[hit.span.clone()]) {
             continue;
         }
+        if is_picture(text, hit) {
+            continue;
+        }
         if let Some((severity, confidence, reason)) = place.rate(hit, is_described(file, hit)) {
             let quoted = usize::try_from(line - 1).ok().and_then(|at| lines.get(at).copied());
             findings.push(RuleFinding {
@@ -145,6 +148,17 @@ impl Place {
         );
         Some((Severity::Low, hit.confidence - doubt, reason))
     }
+}
+
+/// Whether a hit lies in a long stretch of base 64, as pictures in notebooks and data URLs are: any
+/// format of plain letters is met there by chance.
+fn is_picture(text: &str, hit: &Hit) -> bool {
+    const LONG: usize = 2_000;
+    let encoded = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/=\\".contains(byte);
+    let bytes = text.as_bytes();
+    let before = bytes[..hit.span.start].iter().rev().take(LONG).take_while(encoded).count();
+    let after = bytes[hit.span.end..].iter().take(LONG).take_while(encoded).count();
+    before + after >= LONG
 }
 
 /// Whether a folder's name says that it is for tests: `tests`, `test-data`, `servertest`.
