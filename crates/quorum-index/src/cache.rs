@@ -31,6 +31,11 @@ impl TokenCache {
         Self { path: Some(path), known, learnt: Mutex::default() }
     }
 
+    /// Like [`Self::open`], and nothing is written.
+    pub fn read_only(folder: &Path, tokenizer: Tokenizer) -> Self {
+        Self { path: None, ..Self::open(folder, tokenizer) }
+    }
+
     /// A cache that remembers nothing.
     pub fn disabled() -> Self {
         Self { path: None, known: HashMap::new(), learnt: Mutex::default() }

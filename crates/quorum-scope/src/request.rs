@@ -238,6 +238,9 @@ fn default_target(repository: &Repository) -> Result<Target, ScopeError> {
     uncommitted(repository, Some(head), (true, true, true))
 }
 
+/// What `quorum dismiss --shared` writes: alone it is no work to review.
+const DISMISSALS: &[u8] = b".quorum/dismissed.toml";
+
 fn work_tree_is_clean(repository: &Repository) -> Result<bool, ScopeError> {
     let arguments = [
         "status",
@@ -247,7 +250,10 @@ fn work_tree_is_clean(repository: &Repository) -> Result<bool, ScopeError> {
         "--no-renames",
         "--ignore-submodules=dirty",
     ];
-    Ok(repository.git().output(arguments)?.is_empty())
+    let told = repository.git().output(arguments)?;
+    // Two letters and a blank stand before each path.
+    let mut paths = told.split(|&byte| byte == 0).filter_map(|entry| entry.get(3..));
+    Ok(paths.all(|path| path == DISMISSALS))
 }
 
 fn uncommitted(

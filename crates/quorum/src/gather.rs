@@ -69,7 +69,7 @@ pub(crate) fn gather(
         Some(repository) => attributes::of_paths(repository, &target.exclusions(), &files.paths)?,
         None => std::collections::HashMap::new(),
     };
-    let cache = open_cache(workspace, config.tokenizer);
+    let cache = open_cache(workspace, config.tokenizer, purpose);
     let reader = Reader {
         classifier: Classifier::new(attributes, &workspace.exclusions)?,
         contents: Contents::new(repository),
@@ -113,9 +113,19 @@ pub(crate) fn gather(
     Ok(gathered)
 }
 
-/// Counts are kept in `.quorum/index`; without a place for it they are counted again.
-fn open_cache(workspace: &Workspace, tokenizer: quorum_model::config::Tokenizer) -> TokenCache {
+/// Counts are kept in `.quorum/index`; without a place for it they are counted again. A plan writes
+/// nothing into the repository.
+fn open_cache(
+    workspace: &Workspace,
+    tokenizer: quorum_model::config::Tokenizer,
+    purpose: Purpose,
+) -> TokenCache {
     let root = workspace.repository.as_ref().and_then(|repository| repository.work_tree());
+    if purpose == Purpose::Plan {
+        let folder = root.and_then(|root| Folder::at(root).ok()?.entry("index").ok());
+        return folder
+            .map_or_else(TokenCache::disabled, |folder| TokenCache::read_only(&folder, tokenizer));
+    }
     let folder = root.and_then(|root| Folder::prepare(root).ok()?.make("index").ok());
     folder.map_or_else(TokenCache::disabled, |folder| TokenCache::open(&folder, tokenizer))
 }
