@@ -35,6 +35,9 @@ pub const TEMPLATE: &str = r#"# What Quorum does in this repository. Every key i
 # security_sensitive = ["billing/**"]
 # generated = ["*.gen.ts"]
 
+# [suppressions]
+# allow_new_vetoes = false      # a `quorum:ignore` in a change lifts a veto on that change
+
 # [agent.security]              # changes to one reviewer
 # base_budget = 8192
 # veto = true

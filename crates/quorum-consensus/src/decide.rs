@@ -70,6 +70,8 @@ pub(crate) struct Deliberation<'a> {
     pub(crate) covers: Covers<'a>,
     /// In canonical order.
     pub(crate) clusters: Vec<Cluster<'a>>,
+    /// What comments in the code suppress, in canonical order.
+    suppressed: Vec<Cluster<'a>>,
 }
 
 impl<'a> Deliberation<'a> {
@@ -77,14 +79,25 @@ impl<'a> Deliberation<'a> {
         let (seats, strangers) = seat::fill(input)?;
         let covers = Covers::compute(input.plan, &seats);
         let sightings = sighting::collect(&seats, &covers);
+        // They are told apart only now, so that equal code is counted once for both.
+        let (suppressed, open): (Vec<_>, Vec<_>) =
+            sightings.into_iter().partition(Sighting::is_suppressed);
+        let mut clusters = Self::clusters(&open);
+        let count = clusters.len();
+        clusters.extend(Self::clusters(&suppressed));
+        findings::distinguish(&mut clusters);
+        let suppressed = clusters.split_off(count);
+        Ok(Self { seats, strangers, covers, clusters, suppressed })
+    }
+
+    fn clusters(sightings: &[Sighting<'a>]) -> Vec<Cluster<'a>> {
         let remarks: Vec<Remark<'_>> = sightings.iter().map(Sighting::remark).collect();
         let groups = cluster::group(&remarks, cluster::ALIKE);
         let members = |group: Vec<usize>| group.into_iter().map(|i| sightings[i].clone()).collect();
         let mut clusters: Vec<Cluster<'a>> =
             groups.into_iter().map(|group| Cluster::of(members(group))).collect();
         clusters.sort_by(|a, b| a.leader().canonical(b.leader()));
-        findings::distinguish(&mut clusters);
-        Ok(Self { seats, strangers, covers, clusters })
+        clusters
     }
 }
 
@@ -97,6 +110,7 @@ struct Weighed<'a> {
     withdrawn: u64,
     findings: Vec<(Finding, Cluster<'a>)>,
     not_agreed: Vec<(Finding, Cluster<'a>)>,
+    suppressed: Vec<Finding>,
     /// What follows for each seat.
     opinions: Vec<Opinion>,
 }
@@ -104,9 +118,13 @@ struct Weighed<'a> {
 impl<'a> Weighed<'a> {
     fn of(input: &Input<'a>) -> Result<Self, ConsensusError> {
         let policy = &input.policy;
-        let Deliberation { seats, strangers, covers, mut clusters } = Deliberation::open(input)?;
+        let Deliberation { seats, strangers, covers, mut clusters, suppressed } =
+            Deliberation::open(input)?;
         let withdrawn = reactions::apply(&mut clusters, policy.protocol, &seats, &covers);
-        let mut findings = findings::build(clusters, &seats, &covers);
+        let mut numbers = BTreeMap::new();
+        let mut findings = findings::build(clusters, &seats, &covers, &mut numbers);
+        let suppressed = findings::build(suppressed, &seats, &covers, &mut numbers);
+        let suppressed = suppressed.into_iter().map(|(finding, _)| finding).collect();
         links::connect(&mut findings.iter_mut().map(|(finding, _)| finding).collect::<Vec<_>>());
         let (findings, not_agreed): (Vec<_>, Vec<_>) =
             findings.into_iter().partition(|(_, cluster)| {
@@ -119,7 +137,7 @@ impl<'a> Weighed<'a> {
             .enumerate()
             .map(|(index, seat)| verdict::of_agent(index, seat, &findings))
             .collect();
-        Ok(Self { seats, strangers, covers, withdrawn, findings, not_agreed, opinions })
+        Ok(Self { seats, strangers, covers, withdrawn, findings, not_agreed, suppressed, opinions })
     }
 }
 
@@ -141,7 +159,7 @@ pub fn decide(input: &Input<'_>) -> Result<ReviewResult, ConsensusError> {
     if policy.ignore_vetos.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
         return Err(ConsensusError::NoReason);
     }
-    let Weighed { seats, strangers, covers, withdrawn, findings, not_agreed, opinions } =
+    let Weighed { seats, strangers, covers, withdrawn, findings, not_agreed, suppressed, opinions } =
         Weighed::of(input)?;
     let sops = sops::merge(input.plan, &seats);
     let (verdict, reasons) = verdict::overall(&Facts {
@@ -174,12 +192,14 @@ pub fn decide(input: &Input<'_>) -> Result<ReviewResult, ConsensusError> {
         notes: notes(&seats, &agents, &strangers, input.run)
             .into_iter()
             .chain(sops::notes(&sops))
+            .chain(findings.iter().filter_map(|(finding, _)| after_the_merge(finding)))
             .collect(),
         execution: Execution { agents },
         coverage: covers.matrix(input.plan, &seats),
         findings: findings.into_iter().map(|(finding, _)| finding).collect(),
         not_agreed: not_agreed.into_iter().map(|(finding, _)| finding).collect(),
         history: Vec::new(),
+        suppressed,
         rejected,
         gates: input.gates.to_vec(),
         sops,
@@ -268,6 +288,16 @@ fn notes(
         }
     });
     weighed.chain(own).chain(foreign).collect()
+}
+
+/// Says of a finding that stands why a comment in the code does not silence it.
+fn after_the_merge(finding: &Finding) -> Option<String> {
+    let suppression = finding.suppression.as_ref()?;
+    Some(format!(
+        "{} stands: the suppression at {} comes with this change and would lift a veto, so it takes \
+         effect after the merge",
+        finding.id, suppression.place
+    ))
 }
 
 fn rejected(seats: &[Seat<'_>]) -> BTreeMap<String, u64> {

@@ -111,7 +111,11 @@ impl<'a> Cluster<'a> {
             corroboration: self.witnesses() + self.confirmed.len() as u64,
             covered_by: self.electorate(seats.len(), covers).len() as u64,
             confidence: leader.weighed,
-            state: FindingState::New,
+            state: if leader.is_suppressed() {
+                FindingState::Suppressed
+            } else {
+                FindingState::New
+            },
             positions: self.members.iter().map(|member| self.position(member)).collect(),
             confirmed_by: named(&self.confirmed),
             disputed_by: named(&self.disputed),
@@ -134,6 +138,7 @@ impl<'a> Cluster<'a> {
             dependency: self.first(|source| source.dependency.as_ref()),
             refuted_by: None,
             user_impact: self.first(|source| source.user_impact.as_ref()),
+            suppression: self.members.iter().find_map(|member| member.suppression).cloned(),
         }
     }
 
@@ -205,17 +210,18 @@ pub(crate) fn distinguish(clusters: &mut [Cluster<'_>]) {
     }
 }
 
-/// The findings, worst first, with their ids; beside each, its cluster.
+/// The findings, worst first, with their ids; beside each, its cluster. `numbers` are the last
+/// numbers that were given.
 pub(crate) fn build<'a>(
     mut clusters: Vec<Cluster<'a>>,
     seats: &[Seat<'_>],
     covers: &Covers<'_>,
+    numbers: &mut BTreeMap<String, u64>,
 ) -> Vec<(Finding, Cluster<'a>)> {
     clusters.sort_by(|a, b| {
         let (a, b) = (a.leader(), b.leader());
         b.severity.cmp(&a.severity).then_with(|| a.canonical(b))
     });
-    let mut numbers: BTreeMap<String, u64> = BTreeMap::new();
     let findings = clusters.into_iter().map(|cluster| {
         let mut finding = cluster.finding(seats, covers);
         let prefix = prefix(cluster.leader().agent);

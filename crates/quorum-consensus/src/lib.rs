@@ -31,3 +31,4 @@ pub use exchange::messages;
 pub use fingerprint::fingerprint;
 pub use grounded::check_grounded;
 pub use quorum::Quorum;
+pub use seat::is_veto;

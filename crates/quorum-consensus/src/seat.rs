@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quorum_model::agent::Agent;
+use quorum_model::agent::{Agent, VetoCriterion};
 use quorum_model::finding::AgentFinding;
 use quorum_model::gate::GateResult;
 use quorum_model::outcome::{AgentOutcome, OutcomeStatus};
@@ -116,16 +116,7 @@ impl<'a> Seat<'a> {
             return None;
         }
         let criteria = self.definition.map_or(&[][..], |definition| &definition.veto_criteria);
-        let met = criteria.iter().find(|criterion| {
-            severity >= criterion.min_severity
-                && (criterion.categories.is_empty()
-                    || criterion.categories.contains(&finding.category))
-                && (!criterion.traced || !finding.trace.is_empty())
-        });
-        match met {
-            Some(criterion) => Some(&criterion.id),
-            None => (severity == Severity::Critical).then_some("critical"),
-        }
+        criterion(criteria, severity, finding)
     }
 
     /// Whether a finding of this agent is about security.
@@ -153,6 +144,28 @@ impl<'a> Seat<'a> {
             return Some("it was shown none of its files".to_owned());
         }
         None
+    }
+}
+
+/// Whether a finding of an agent that may veto is a veto.
+pub fn is_veto(agent: &Agent, finding: &AgentFinding) -> bool {
+    let most = agent.max_severity.unwrap_or(Severity::Critical);
+    criterion(&agent.veto_criteria, finding.severity.min(most), finding).is_some()
+}
+
+fn criterion<'a>(
+    criteria: &'a [VetoCriterion],
+    severity: Severity,
+    finding: &AgentFinding,
+) -> Option<&'a str> {
+    let met = criteria.iter().find(|criterion| {
+        severity >= criterion.min_severity
+            && (criterion.categories.is_empty() || criterion.categories.contains(&finding.category))
+            && (!criterion.traced || !finding.trace.is_empty())
+    });
+    match met {
+        Some(criterion) => Some(&criterion.id),
+        None => (severity == Severity::Critical).then_some("critical"),
     }
 }
 

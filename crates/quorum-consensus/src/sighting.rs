@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use quorum_model::finding::AgentFinding;
+use quorum_model::finding::{AgentFinding, Suppression, SuppressionStatus};
 use quorum_model::severity::Severity;
 
 use crate::cluster::{Place, Remark};
@@ -32,6 +32,8 @@ pub(crate) struct Sighting<'a> {
     pub(crate) end_line: u64,
     pub(crate) snippet: String,
     pub(crate) fingerprint: String,
+    /// The comment in the code that suppresses it.
+    pub(crate) suppression: Option<&'a Suppression>,
 }
 
 impl Sighting<'_> {
@@ -46,6 +48,11 @@ impl Sighting<'_> {
             cwe: self.source.cwe.as_deref(),
             category: &self.source.category,
         }
+    }
+
+    /// Whether a comment in the code takes it out of the verdict.
+    pub(crate) fn is_suppressed(&self) -> bool {
+        self.suppression.is_some_and(|one| one.status == SuppressionStatus::Accepted)
     }
 
     /// First and last line, where they are known.
@@ -82,8 +89,19 @@ pub(crate) fn collect<'a>(seats: &[Seat<'a>], covers: &Covers<'_>) -> Vec<Sighti
     for (index, seat) in seats.iter().enumerate() {
         let (whole, rest) = covers.of_seat(index, &seat.planned.files);
         let share = share(whole, whole + rest.len() as u64);
-        for source in seat.outcome.iter().flat_map(|outcome| &outcome.findings) {
-            sightings.push(of(index, seat, source, share));
+        let Some(outcome) = seat.outcome else { continue };
+        for source in &outcome.findings {
+            let mut sighting = of(index, seat, source, share);
+            let held = outcome.suppressed.iter().find(|held| held.finding == *source);
+            sighting.suppression = held.map(|held| &held.suppression);
+            sightings.push(sighting);
+        }
+        for held in &outcome.suppressed {
+            if held.suppression.status == SuppressionStatus::Accepted {
+                let mut sighting = of(index, seat, &held.finding, share);
+                sighting.suppression = Some(&held.suppression);
+                sightings.push(sighting);
+            }
         }
     }
     sightings.sort_by(Sighting::canonical);
@@ -115,6 +133,7 @@ fn of<'a>(index: usize, seat: &Seat<'a>, source: &'a AgentFinding, share: f64) -
         end_line: source.end_line.unwrap_or(line).max(line),
         snippet: fingerprint::normalise(source.evidence.as_deref().unwrap_or_default()),
         fingerprint: String::new(),
+        suppression: None,
     }
 }
 

@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use quorum_model::agent::Agent;
 use quorum_model::budget::Mode;
-use quorum_model::finding::AgentFinding;
+use quorum_model::finding::{
+    AgentFinding, SuppressedFinding, Suppression, SuppressionKind, SuppressionStatus,
+};
 use quorum_model::outcome::{
     AgentOutcome, Covered, Message, OutcomeStatus, Reaction, Stance, Usage,
 };
 use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_model::report::CutoffReason;
 use quorum_model::result::SopResult;
-use quorum_rules::{Note, Review};
+use quorum_rules::{Note, Review, Suppressed};
 
 use crate::sops::Checks;
 
@@ -27,6 +29,8 @@ pub struct Reviewed {
     pub hints: BTreeMap<String, Vec<AgentFinding>>,
     /// SOPs that checks found violated, for agents whose work a model does.
     pub violated: BTreeMap<String, Vec<SopResult>>,
+    /// What comments in the code suppress, for agents whose work a model does.
+    pub suppressed: BTreeMap<String, Vec<SuppressedFinding>>,
 }
 
 /// What each agent of the plan that runs on this engine found, from one review of all files.
@@ -39,7 +43,11 @@ pub fn outcomes(
     unread: &BTreeSet<String>,
     checks: &Checks<'_>,
 ) -> Reviewed {
-    let answers = |agent: &PlannedAgent| checks.answers(agent, &review.findings, unread);
+    // A change does not lift an order by a comment that it brings.
+    let brought = review.suppressed.iter().filter(|one| one.by_change);
+    let judged: Vec<_> =
+        review.findings.iter().chain(brought.map(|one| &one.finding)).cloned().collect();
+    let answers = |agent: &PlannedAgent| checks.answers(agent, &judged, unread);
     let mut sops: BTreeMap<String, Vec<SopResult>> =
         plan.agents.iter().map(|agent| (agent.name.clone(), answers(agent))).collect();
     let mut hints: BTreeMap<String, Vec<AgentFinding>> = BTreeMap::new();
@@ -50,16 +58,47 @@ pub fn outcomes(
     for finding in review.findings {
         found.entry(finding.agent.to_string()).or_default().push(finding.into());
     }
+    let mut suppressed: BTreeMap<String, Vec<SuppressedFinding>> = BTreeMap::new();
+    for one in review.suppressed {
+        suppressed.entry(one.finding.agent.to_string()).or_default().push(set_aside(one));
+    }
     let agents = plan.agents.iter().filter(|agent| agent.engine == BUILTIN);
     let outcomes = agents
         .map(|agent| {
             let findings = found.remove(&agent.name).unwrap_or_default();
             let notes = notes_for(agent, &review.notes);
             let sops = sops.remove(&agent.name).unwrap_or_default();
-            outcome(run, agent, Found { findings, notes, sops }, unread)
+            let suppressed = suppressed.remove(&agent.name).unwrap_or_default();
+            outcome(run, agent, Found { findings, suppressed, notes, sops }, unread)
         })
         .collect();
-    Reviewed { outcomes, hints, violated: BTreeMap::new() }
+    Reviewed { outcomes, hints, violated: BTreeMap::new(), suppressed: BTreeMap::new() }
+}
+
+/// What a comment suppresses, in the form of documents. Who wrote it is not known here.
+fn set_aside(one: Suppressed) -> SuppressedFinding {
+    let suppression = Suppression {
+        kind: SuppressionKind::InSource,
+        status: SuppressionStatus::Accepted,
+        reason: one.reason,
+        author: None,
+        place: format!("{}:{}", one.finding.file, one.line),
+        by_change: one.by_change,
+    };
+    SuppressedFinding { finding: one.finding.into(), suppression }
+}
+
+/// Puts back what a comment of the change itself would take from the verdict though it is a veto.
+/// It stays listed as suppressed, under review.
+pub fn hold_vetoes(outcomes: &mut [AgentOutcome], is_veto: &dyn Fn(&str, &AgentFinding) -> bool) {
+    for outcome in outcomes {
+        for held in &mut outcome.suppressed {
+            if held.suppression.by_change && is_veto(&outcome.agent, &held.finding) {
+                held.suppression.status = SuppressionStatus::UnderReview;
+                outcome.findings.push(held.finding.clone());
+            }
+        }
+    }
 }
 
 /// What was noted about an agent's files, files of which the same is true together.
@@ -122,6 +161,7 @@ pub fn react(
 /// What the rules have to say for one agent.
 struct Found {
     findings: Vec<AgentFinding>,
+    suppressed: Vec<SuppressedFinding>,
     notes: Vec<String>,
     sops: Vec<SopResult>,
 }
@@ -168,6 +208,7 @@ fn outcome(
         unreadable: Vec::new(),
         not_compared: None,
         findings: found.findings,
+        suppressed: found.suppressed,
         skipped: None,
         rejected: BTreeMap::new(),
         reactions: Vec::new(),

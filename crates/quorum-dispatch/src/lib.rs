@@ -8,4 +8,4 @@ mod builtin;
 pub mod llm;
 pub mod sops;
 
-pub use builtin::{BUILTIN, Reviewed, outcomes, react};
+pub use builtin::{BUILTIN, Reviewed, hold_vetoes, outcomes, react};

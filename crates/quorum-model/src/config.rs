@@ -65,12 +65,23 @@ pub struct Config {
     pub capabilities: BTreeMap<String, Capability>,
     /// The commands that check a change before any reviewer is asked.
     pub gates: GatesConfig,
+    /// What comments in the code may silence.
+    pub suppressions: SuppressionsConfig,
     /// The code host that `--pr` asks.
     pub forge: ForgeConfig,
     /// Where advisories come from.
     pub advisories: AdvisoriesConfig,
     /// The model that search by meaning uses; without one, search is by words.
     pub embeddings: EmbeddingsConfig,
+}
+
+/// What comments in the code may silence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SuppressionsConfig {
+    /// A `quorum:ignore` that a change brings lifts a veto on that change; otherwise it takes effect
+    /// after the merge. Read from the base, as all policy is.
+    pub allow_new_vetoes: bool,
 }
 
 impl Default for Config {
@@ -97,6 +108,7 @@ impl Default for Config {
             models: BTreeMap::new(),
             capabilities: BTreeMap::new(),
             gates: GatesConfig::default(),
+            suppressions: SuppressionsConfig::default(),
             forge: ForgeConfig::default(),
             advisories: AdvisoriesConfig::default(),
             embeddings: EmbeddingsConfig::default(),

@@ -216,6 +216,57 @@ pub struct Finding {
     /// What a user of the software notices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_impact: Option<String>,
+    /// Who set it aside, where and why; on a finding that stands, what takes effect after the merge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suppression: Option<Suppression>,
+}
+
+/// Who set a finding aside, where and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Suppression {
+    /// Where it is written.
+    pub kind: SuppressionKind,
+    /// Whether it holds.
+    pub status: SuppressionStatus,
+    /// Why, in its author's words; empty where nothing is said.
+    pub reason: String,
+    /// Who, as far as git or the code host can say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// The place that says so: a file and line, a file, or a comment on the pull request.
+    pub place: String,
+    /// Whether the reviewed change itself brings it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_change: bool,
+}
+
+/// Where a suppression is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SuppressionKind {
+    /// In a comment in the code.
+    InSource,
+    /// In a file of dismissals, in a clone's ledger, or on the pull request.
+    External,
+}
+
+/// Whether a suppression holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SuppressionStatus {
+    /// It holds.
+    Accepted,
+    /// It takes effect after the merge: the change brings it, and it would lift a veto.
+    UnderReview,
+}
+
+/// A finding of an agent that a comment in the code suppresses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SuppressedFinding {
+    /// What was found.
+    pub finding: AgentFinding,
+    /// Who set it aside, where and why.
+    pub suppression: Suppression,
 }
 
 /// What a second look holds against a finding.
@@ -270,6 +321,8 @@ pub enum FindingState {
     Resolved,
     /// Set aside with a reason.
     Dismissed,
+    /// Set aside by a comment in the code.
+    Suppressed,
     /// Seen before, in a region that was not covered this time.
     NotReviewed,
 }

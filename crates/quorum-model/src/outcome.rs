@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::Mode;
 use crate::coverage::CoverageEngine;
-use crate::finding::AgentFinding;
+use crate::finding::{AgentFinding, SuppressedFinding};
 use crate::report::{CutoffReason, Pattern, SkippedFindings};
 use crate::result::SopResult;
 use crate::severity::Severity;
@@ -47,6 +47,10 @@ pub struct AgentOutcome {
     pub not_compared: Option<String>,
     /// What it found.
     pub findings: Vec<AgentFinding>,
+    /// What it found and a comment in the code suppresses. One that is under review is among the
+    /// findings as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suppressed: Vec<SuppressedFinding>,
     /// Findings that it saw and left out for lack of budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<SkippedFindings>,

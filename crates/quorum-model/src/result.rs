@@ -52,6 +52,9 @@ pub struct ReviewResult {
     /// What earlier reviews found and this one does not count: resolved, not reviewed, or dismissed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Finding>,
+    /// What comments in the code suppress: it counts for nothing, and is told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suppressed: Vec<Finding>,
     /// Findings that were not published, counted by reason.
     #[serde(default)]
     pub rejected: BTreeMap<String, u64>,

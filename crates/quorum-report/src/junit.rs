@@ -76,6 +76,7 @@ fn case(report: &Report<'_>, finding: &Finding) -> Element {
         |why: &str| Element::new("skipped").attribute("message", &format!("{why}: {issue}"));
     case.child(match (finding.state, finding.severity) {
         (FindingState::Dismissed, _) => skipped("dismissed"),
+        (FindingState::Suppressed, _) => skipped("suppressed"),
         (FindingState::Resolved, _) => skipped("resolved"),
         (FindingState::NotReviewed, _) => skipped("not looked at this time"),
         (_, Severity::Critical | Severity::High) => Element::new("failure")

@@ -6,7 +6,7 @@
 mod escape;
 mod findings;
 
-use quorum_model::finding::Finding;
+use quorum_model::finding::{Finding, FindingState};
 use quorum_model::gate::{GateLevel, GateResult, GateStatus};
 use quorum_model::result::{AgentExecution, SopStatus};
 use quorum_model::verdict::Verdict;
@@ -37,9 +37,14 @@ fn page(report: &Report<'_>, limit: usize) -> String {
         return [title(report), gated(report, limit - parts), footer(report)].concat();
     }
     let head = [title(report), reasons(report, parts), agents(report, parts)].concat();
-    let tail =
-        [coverage(report, parts), checks(report, parts), not_agreed(report, parts), footer(report)]
-            .concat();
+    let tail = [
+        apart(report, parts),
+        coverage(report, parts),
+        checks(report, parts),
+        not_agreed(report, parts),
+        footer(report),
+    ]
+    .concat();
     let left = limit.saturating_sub(head.len() + tail.len());
     let findings = findings::section(report, left);
     [head, findings, tail].concat()
@@ -177,6 +182,32 @@ fn not_agreed(report: &Report<'_>, limit: usize) -> String {
     let rows: Vec<String> =
         worst_first(&report.result.not_agreed).into_iter().map(in_a_line).collect();
     folded(&format!("Not agreed: {}", rows.len()), &rows, limit)
+}
+
+/// What does not count: each state by itself, so that nobody takes one for the other.
+fn apart(report: &Report<'_>, limit: usize) -> String {
+    let states = [
+        ("Open, not reviewed this time", FindingState::NotReviewed),
+        ("Resolved", FindingState::Resolved),
+        ("Suppressed", FindingState::Suppressed),
+        ("Dismissed", FindingState::Dismissed),
+    ];
+    let sections = states.map(|(name, state)| {
+        let findings = report.apart(state);
+        let rows: Vec<String> = findings.iter().map(|finding| apart_row(finding)).collect();
+        folded(&format!("{name}: {}", rows.len()), &rows, limit / 2)
+    });
+    sections.concat()
+}
+
+fn apart_row(finding: &Finding) -> String {
+    let why = match finding.state {
+        FindingState::Suppressed | FindingState::Dismissed => {
+            format!(": {}", prose(&text::set_aside(finding), 300))
+        }
+        _ => String::new(),
+    };
+    format!("{}{why}\n", in_a_line(finding).trim_end())
 }
 
 fn in_a_line(finding: &Finding) -> String {

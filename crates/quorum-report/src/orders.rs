@@ -50,6 +50,7 @@ fn finding(sop: &SopResult) -> Finding {
         effort: None,
         dependency: None,
         user_impact: None,
+        suppression: None,
         file,
     }
 }

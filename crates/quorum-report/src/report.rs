@@ -56,16 +56,26 @@ impl<'a> Report<'a> {
             .unwrap_or(agent)
     }
 
-    /// The findings that stand, worst first, and then those of earlier reviews.
+    /// The findings that stand, worst first, and then those of earlier reviews and those that are
+    /// set aside.
     pub fn findings(&self) -> Vec<&'a Finding> {
-        worst_first(self.result.findings.iter().chain(&self.result.history))
+        let result = self.result;
+        worst_first(result.findings.iter().chain(&result.history).chain(&result.suppressed))
     }
 
     /// The findings that stand, violated standing orders and the findings of earlier reviews, worst
     /// first: for formats that know nothing but findings.
     pub fn entries(&self) -> Vec<&Finding> {
         let result = self.result;
-        worst_first(result.findings.iter().chain(&self.orders).chain(&result.history))
+        let apart = result.history.iter().chain(&result.suppressed);
+        worst_first(result.findings.iter().chain(&self.orders).chain(apart))
+    }
+
+    /// What does not count, worst first: what is in one of these states.
+    pub fn apart(&self, state: FindingState) -> Vec<&'a Finding> {
+        let result = self.result;
+        let apart = result.history.iter().chain(&result.suppressed);
+        worst_first(apart.filter(|finding| finding.state == state))
     }
 
     /// The entries that stand in the reviewed code, worst first: what an annotation is made for.

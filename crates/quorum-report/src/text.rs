@@ -153,6 +153,15 @@ pub(crate) fn agent_verdict(verdict: AgentVerdict) -> &'static str {
     }
 }
 
+/// Who set a finding aside, where and why, in one line.
+pub(crate) fn set_aside(finding: &Finding) -> String {
+    let Some(by) = &finding.suppression else { return "no reason is kept".to_owned() };
+    let reason = if by.reason.is_empty() { "without a reason" } else { &by.reason };
+    let author = by.author.as_deref().map(|author| format!(", {author}")).unwrap_or_default();
+    let brought = if by.by_change { ", brought by this change" } else { "" };
+    format!("{reason} ({}{author}{brought})", by.place)
+}
+
 /// Where a finding stands, in words.
 pub(crate) fn state(state: FindingState) -> &'static str {
     match state {
@@ -160,6 +169,7 @@ pub(crate) fn state(state: FindingState) -> &'static str {
         FindingState::Persisting => "persisting",
         FindingState::Resolved => "resolved",
         FindingState::Dismissed => "dismissed",
+        FindingState::Suppressed => "suppressed",
         FindingState::NotReviewed => "not reviewed",
     }
 }

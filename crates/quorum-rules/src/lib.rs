@@ -25,6 +25,7 @@ pub use looks::has_rules_for;
 pub use review::{Limit, Limited, Note, Review, review, review_with};
 pub use rule::{Rule, RuleError, RuleSet};
 pub use source::{LineSet, ParsedFile, Side, SourceFile, Sources};
+pub use suppress::Suppressed;
 
 /// The agents that have rules.
 pub const AGENTS: &[&str] = &[

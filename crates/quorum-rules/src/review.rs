@@ -12,7 +12,7 @@ use crate::flow;
 use crate::parts;
 use crate::rule::{self, InTests, RuleSet};
 use crate::source::{ParsedFile, Side, SourceFile, Sources};
-use crate::suppress::Suppressions;
+use crate::suppress::{Suppressed, Suppressions};
 
 /// What the embedded reviewers found, in an order that depends on nothing but the input.
 #[derive(Debug, Default)]
@@ -25,6 +25,8 @@ pub struct Review {
     pub notes: Vec<Note>,
     /// Lines that were looked at less closely than the others of their files.
     pub limited: Vec<Limited>,
+    /// What comments in the files suppress.
+    pub suppressed: Vec<Suppressed>,
 }
 
 /// Lines of a file that were looked at less closely than the others.
@@ -100,10 +102,14 @@ pub fn review_with(
     };
     let mut review = Review::default();
     let mut facts = Vec::with_capacity(read.len());
+    let whole = read.iter().all(|file| file.whole);
+    let mut comments: BTreeMap<String, Suppressions> = BTreeMap::new();
     for file in read {
         review.take(file.findings);
+        review.set_aside(file.suppressed);
         review.notes.extend(file.notes);
         review.limited.extend(file.limited);
+        comments.insert(file.facts.path().to_owned(), file.comments);
         facts.push(file.facts);
     }
     // The same files in another order are the same change.
@@ -112,15 +118,33 @@ pub fn review_with(
     for check in checks::CHANGE {
         check(&facts, sources, &mut findings);
     }
-    review.take(heed_comments(findings, sources));
+    let (open, suppressed) = heed_comments(findings, sources, whole, &mut comments);
+    review.take(open);
+    review.set_aside(suppressed);
+    for (path, comments) in &comments {
+        let known = |rule: &str| rules.get(rule).is_some();
+        for cause in comments.warnings(&known, whole) {
+            review.notes.push(Note { file: path.clone(), agent: None, cause });
+        }
+    }
     sort(&mut review.findings);
     sort(&mut review.hints);
     review.notes.sort();
     review.limited.sort();
+    review.suppressed.sort_by(|a, b| {
+        let key = |one: &Suppressed| (one.finding.line, one.line);
+        (&a.finding.file, key(a), &a.finding.rule).cmp(&(&b.finding.file, key(b), &b.finding.rule))
+    });
     review
 }
 
 impl Review {
+    /// Keeps what is suppressed; what is too uncertain to show needs no suppression.
+    fn set_aside(&mut self, suppressed: Vec<Suppressed>) {
+        self.suppressed
+            .extend(suppressed.into_iter().filter(|one| one.finding.confidence >= SHOWN));
+    }
+
     /// Keeps what is sure enough apart from what is not.
     fn take(&mut self, findings: Vec<RuleFinding>) {
         for found in findings {
@@ -133,25 +157,42 @@ impl Review {
     }
 }
 
-/// Drops what a comment in its file silences.
-fn heed_comments(findings: Vec<RuleFinding>, sources: &dyn Sources) -> Vec<RuleFinding> {
+/// Takes out what a comment in its file suppresses.
+fn heed_comments(
+    findings: Vec<RuleFinding>,
+    sources: &dyn Sources,
+    whole: bool,
+    comments: &mut BTreeMap<String, Suppressions>,
+) -> (Vec<RuleFinding>, Vec<Suppressed>) {
     let mut by_file: BTreeMap<String, Vec<RuleFinding>> = BTreeMap::new();
     for found in findings {
         by_file.entry(found.file.clone()).or_default().push(found);
     }
-    let heed = |(path, found): (String, Vec<RuleFinding>)| match sources.read(&path, Side::Head) {
-        Some(text) => Suppressions::read(&text).apply(found, &path),
-        None => found,
-    };
-    by_file.into_iter().flat_map(heed).collect()
+    let (mut open, mut suppressed) = (Vec::new(), Vec::new());
+    for (path, found) in by_file {
+        let read = || {
+            let head = sources.read(&path, Side::Head).unwrap_or_default();
+            let base = sources.read(&path, Side::Base);
+            Suppressions::read(&head, None, base.as_deref(), whole)
+        };
+        let comments = comments.entry(path.clone()).or_insert_with(read);
+        let (more_open, more_suppressed) = comments.apply(found, &path);
+        open.extend(more_open);
+        suppressed.extend(more_suppressed);
+    }
+    (open, suppressed)
 }
 
 /// What looking at one file gave.
 struct FileReview {
     findings: Vec<RuleFinding>,
+    suppressed: Vec<Suppressed>,
+    comments: Suppressions,
     facts: checks::FileFacts,
     notes: Vec<Note>,
     limited: Vec<Limited>,
+    /// Whether no change is reviewed, but the file as it is.
+    whole: bool,
 }
 
 fn review_file(rules: &RuleSet, file: &ParsedFile, sources: &dyn Sources) -> FileReview {
@@ -168,13 +209,17 @@ fn review_file(rules: &RuleSet, file: &ParsedFile, sources: &dyn Sources) -> Fil
     for check in checks::AROUND {
         check(file, sources, &mut findings);
     }
+    let whole = file.source.added.is_none() && file.source.base.is_none();
+    let base = file.source.base.as_deref();
+    let mut comments = Suppressions::read(file.text(), file.tree.as_ref(), base, whole);
+    comments.see(&findings);
     findings.retain(|found| found.caused || concerns_change(file, found));
     let mut limited = limited(file, &unfinished);
     for part in parts::of(&file.source) {
         limited.extend(review_part(rules, &part, &mut findings));
     }
     let findings = most_specific(rules, findings);
-    let findings = Suppressions::read(file.text()).apply(findings, file.path());
+    let (findings, suppressed) = comments.apply(findings, file.path());
     let note = |cause: String| Note { file: file.path().to_owned(), agent: None, cause };
     let mut notes = checks::dependencies::notes(file, sources);
     if let Some(failure) = &file.failure {
@@ -183,7 +228,8 @@ fn review_file(rules: &RuleSet, file: &ParsedFile, sources: &dyn Sources) -> Fil
     for gap in limited.iter().filter(|gap| gap.limit == Limit::Bound && file.failure.is_none()) {
         notes.push(note(format!("{}: {}", gap.cause, gap.named())));
     }
-    FileReview { notes, findings, limited, facts: checks::FileFacts::of(file) }
+    let facts = checks::FileFacts::of(file);
+    FileReview { findings, suppressed, comments, facts, notes, limited, whole }
 }
 
 impl Limited {

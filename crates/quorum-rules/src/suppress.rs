@@ -1,100 +1,164 @@
-//! `quorum:ignore rule-id reason` in a comment silences one rule on its line or on the next one.
+//! `quorum:ignore RULE reason` in a comment suppresses one rule on its line or on the next one.
+//!
+//! A suppression hides nothing: what it silences is returned beside the findings, with the reason
+//! and with whether the change itself brings the comment. Who may silence what is decided later.
+
+mod comment;
+
+use std::collections::BTreeMap;
 
 use quorum_model::finding::Effort;
 use quorum_model::severity::Severity;
+use quorum_syntax::Tree;
 
 use crate::finding::RuleFinding;
+use comment::Comment;
 
-const MARK: &str = "quorum:ignore";
+/// A finding that a comment in its file suppresses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suppressed {
+    /// What was found.
+    pub finding: RuleFinding,
+    /// The line of the comment.
+    pub line: u64,
+    /// Why, in the comment's words; empty where it says nothing.
+    pub reason: String,
+    /// Whether the change brings the comment; false for one that the base has.
+    pub by_change: bool,
+}
 
-/// The comments of a file that silence something.
+/// The comments of a file that suppress something, or try to.
 #[derive(Debug, Default)]
-pub(crate) struct Suppressions(Vec<Suppression>);
-
-#[derive(Debug)]
-struct Suppression {
-    line: u64,
-    /// Whether code stands before it, so that it speaks about its own line.
-    trailing: bool,
-    rule: String,
-    reason: bool,
-    text: String,
+pub(crate) struct Suppressions {
+    comments: Vec<Comment>,
+    /// Which of them the change brings.
+    new: Vec<bool>,
+    used: Vec<bool>,
 }
 
 impl Suppressions {
-    /// Reads the comments of any language: what counts is the mark, and what stands before it.
-    pub(crate) fn read(text: &str) -> Self {
-        if !text.contains(MARK) {
-            return Self::default();
-        }
-        let found =
-            (1..).zip(text.lines()).filter_map(|(line, code)| Suppression::read(line, code));
-        Self(found.collect())
-    }
-
-    /// Drops what is silenced, and reports what is silenced without a reason.
-    pub(crate) fn apply(self, mut findings: Vec<RuleFinding>, path: &str) -> Vec<RuleFinding> {
-        for suppression in self.0 {
-            let before = findings.len();
-            findings.retain(|found| !suppression.silences(found));
-            if !suppression.reason && findings.len() < before {
-                findings.push(suppression.unexplained(path));
+    /// Reads the comments of `head`. Those that stand in `base` with the same code are the base's;
+    /// in a review of whole files, all are.
+    pub(crate) fn read(head: &str, tree: Option<&Tree>, base: Option<&str>, whole: bool) -> Self {
+        let comments = comment::read(head, tree);
+        let mut at_base: BTreeMap<String, usize> = BTreeMap::new();
+        if !whole && !comments.is_empty() {
+            for comment in base.map(|base| comment::read(base, None)).unwrap_or_default() {
+                *at_base.entry(comment.key).or_default() += 1;
             }
         }
-        findings
+        let is_new = |comment: &Comment| match at_base.get_mut(&comment.key) {
+            _ if whole => false,
+            Some(left) if *left > 0 => {
+                *left -= 1;
+                false
+            }
+            _ => true,
+        };
+        let new: Vec<bool> = comments.iter().map(is_new).collect();
+        let used = vec![false; comments.len()];
+        Self { comments, new, used }
+    }
+
+    /// Notes which comments have something to suppress, whether or not it is about the change.
+    pub(crate) fn see<'a>(&mut self, findings: impl IntoIterator<Item = &'a RuleFinding>) {
+        if self.comments.is_empty() {
+            return;
+        }
+        for found in findings {
+            for (comment, used) in self.comments.iter().zip(&mut self.used) {
+                *used |= comment.silences(found);
+            }
+        }
+    }
+
+    /// Takes out what is suppressed; a suppression without a reason is a finding of its own.
+    pub(crate) fn apply(
+        &mut self,
+        findings: Vec<RuleFinding>,
+        path: &str,
+    ) -> (Vec<RuleFinding>, Vec<Suppressed>) {
+        if self.comments.is_empty() {
+            return (findings, Vec::new());
+        }
+        self.see(&findings);
+        let (mut open, mut suppressed) = (Vec::with_capacity(findings.len()), Vec::new());
+        let mut unexplained = vec![false; self.comments.len()];
+        for finding in findings {
+            let Some(index) = self.comments.iter().position(|comment| comment.silences(&finding))
+            else {
+                open.push(finding);
+                continue;
+            };
+            let comment = &self.comments[index];
+            unexplained[index] |= comment.reason.is_empty();
+            suppressed.push(Suppressed {
+                finding,
+                line: comment.line,
+                reason: comment.reason.clone(),
+                by_change: self.new[index],
+            });
+        }
+        let unexplained = self.comments.iter().zip(unexplained).filter(|(_, is)| *is);
+        open.extend(unexplained.map(|(comment, _)| without_reason(comment, path)));
+        (open, suppressed)
+    }
+
+    /// What is wrong with the comments: malformed ones, unknown rules, and those of the change that
+    /// suppress nothing. `all` also names those that the base has.
+    pub(crate) fn warnings(&self, known: &dyn Fn(&str) -> bool, all: bool) -> Vec<String> {
+        let mut warnings = Vec::new();
+        for ((comment, new), used) in self.comments.iter().zip(&self.new).zip(&self.used) {
+            if !new && !all {
+                continue;
+            }
+            let line = comment.line;
+            if let Some(problem) = comment.problem {
+                warnings.push(format!("the suppression on line {line} has no effect: {problem}"));
+                continue;
+            }
+            let unknown: Vec<&str> =
+                comment.rules.iter().map(String::as_str).filter(|rule| !known(rule)).collect();
+            if !unknown.is_empty() && !used {
+                warnings.push(format!(
+                    "the suppression on line {line} has no effect: there is no rule `{}`",
+                    unknown.join("`, `")
+                ));
+            } else if !used {
+                warnings.push(format!(
+                    "the suppression on line {line} is not used: `{}` finds nothing there",
+                    comment.rules.join("`, `")
+                ));
+            }
+        }
+        warnings
     }
 }
 
-impl Suppression {
-    fn read(line: u64, code: &str) -> Option<Self> {
-        let at = code.find(MARK)?;
-        let before = code[..at].trim_end();
-        let opener = ["//", "#", "<!--", "--", "/*", ";", "%", "*", "{-", "(*", "'"]
-            .into_iter()
-            .find(|opener| before.ends_with(opener))?;
-        let mut words = code[at + MARK.len()..].trim_start_matches(':').split_whitespace();
-        let rule = words.next()?.trim_end_matches([':', ',']).to_owned();
-        let closers = ["*/", "-->", "*)", "-}"];
-        Some(Self {
-            line,
-            trailing: !before[..before.len() - opener.len()].trim().is_empty(),
-            rule,
-            reason: words
-                .any(|word| !closers.contains(&word) && word.chars().any(char::is_alphanumeric)),
-            text: code.trim().to_owned(),
-        })
-    }
-
-    fn silences(&self, found: &RuleFinding) -> bool {
-        let here = if self.trailing { self.line } else { self.line + 1 };
-        found.rule == self.rule && found.line <= here && here <= found.end_line.max(found.line)
-    }
-
-    fn unexplained(&self, path: &str) -> RuleFinding {
-        RuleFinding {
-            rule: "generic.ignore-without-reason".to_owned(),
-            agent: "code-quality-reviewer",
-            severity: Severity::Low,
-            confidence: 0.95,
-            category: "patterns".to_owned(),
-            cwe: None,
-            file: path.to_owned(),
-            line: self.line,
-            end_line: self.line,
-            evidence: self.text.clone(),
-            issue: format!(
-                "`{}` is silenced here without a reason. The next reader cannot tell whether it was \
-                 looked at.",
-                self.rule
-            ),
-            recommendation: "Say after the rule's id why the finding does not apply.".to_owned(),
-            references: Vec::new(),
-            effort: Some(Effort::Trivial),
-            trace: Vec::new(),
-            dependency: None,
-            replacement: None,
-            caused: false,
-        }
+fn without_reason(comment: &Comment, path: &str) -> RuleFinding {
+    RuleFinding {
+        rule: "generic.ignore-without-reason".to_owned(),
+        agent: "code-quality-reviewer",
+        severity: Severity::Low,
+        confidence: 0.95,
+        category: "patterns".to_owned(),
+        cwe: None,
+        file: path.to_owned(),
+        line: comment.line,
+        end_line: comment.line,
+        evidence: comment.text.clone(),
+        issue: format!(
+            "`{}` is silenced here without a reason. The next reader cannot tell whether it was \
+             looked at.",
+            comment.rules.join("`, `")
+        ),
+        recommendation: "Say after the rule's id why the finding does not apply.".to_owned(),
+        references: Vec::new(),
+        effort: Some(Effort::Trivial),
+        trace: Vec::new(),
+        dependency: None,
+        replacement: None,
+        caused: false,
     }
 }
 
@@ -102,22 +166,64 @@ impl Suppression {
 mod tests {
     use super::*;
 
-    fn read(line: &str) -> Option<(bool, String, bool)> {
-        Suppression::read(1, line).map(|found| (found.trailing, found.rule, found.reason))
+    fn found(rule: &str, line: u64) -> RuleFinding {
+        let mut found = without_reason(&comment::read("# quorum:ignore r", None)[0], "a.py");
+        rule.clone_into(&mut found.rule);
+        (found.line, found.end_line) = (line, line);
+        found
+    }
+
+    fn apply(head: &str, base: Option<&str>) -> (usize, Vec<bool>) {
+        let mut read = Suppressions::read(head, None, base, false);
+        let (open, suppressed) = read.apply(vec![found("r.x", 2)], "a.py");
+        (open.len(), suppressed.iter().map(|one| one.by_change).collect())
     }
 
     #[test]
-    fn any_comment_can_hold_it() {
-        for line in [
-            "// quorum:ignore go.x it is a fixture",
-            "# quorum:ignore go.x it is a fixture",
-            "<!-- quorum:ignore go.x it is a fixture -->",
-            "-- quorum:ignore go.x: it is a fixture",
+    fn what_is_suppressed_is_kept_with_who_brought_it() {
+        let text = "a\nb() # quorum:ignore r.x a fixture\n";
+        assert_eq!(apply(text, None), (0, vec![true]));
+        assert_eq!(apply(text, Some(text)), (0, vec![false]));
+        assert_eq!(
+            apply(text, Some("z\ny\n  b() # quorum:ignore r.x a fixture\n")),
+            (0, vec![false])
+        );
+        // The same comment at other code is another one.
+        assert_eq!(apply(text, Some("c() # quorum:ignore r.x a fixture\n")), (0, vec![true]));
+        assert_eq!(apply("a\nb()\n", Some("a\nb()\n")), (1, vec![]));
+    }
+
+    #[test]
+    fn a_copy_is_not_covered_by_the_original() {
+        let one = "b() # quorum:ignore r.x a fixture\n";
+        let mut read = Suppressions::read(&format!("{one}{one}"), None, Some(one), false);
+        let (_, suppressed) = read.apply(vec![found("r.x", 1), found("r.x", 2)], "a.py");
+        assert_eq!(suppressed.iter().filter(|one| one.by_change).count(), 1);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let text = "# quorum: ignore r.x why\n# quorum:ignore\n# quorum:ignore[r.x why\n\
+                    x # quorum:ignore r.y why\nx # quorum:ignore r.x why\n";
+        let read = Suppressions::read(text, None, None, false);
+        let warnings = read.warnings(&|rule| rule == "r.x", false).join("\n");
+        for (line, word) in [
+            (1, "no effect"),
+            (2, "no effect"),
+            (3, "no effect"),
+            (4, "no rule `r.y`"),
+            (5, "not used"),
         ] {
-            assert_eq!(read(line), Some((false, "go.x".to_owned(), true)), "{line}");
+            let said = warnings.lines().find(|said| said.contains(&format!("line {line} ")));
+            assert!(said.is_some_and(|said| said.contains(word)), "{line} {word}: {warnings}");
         }
-        assert_eq!(read("f() /* quorum:ignore go.x */"), Some((true, "go.x".to_owned(), false)));
-        assert_eq!(read("x = \"say quorum:ignore go.x why\""), None);
-        assert_eq!(read("// quorum:ignore"), None);
+    }
+
+    #[test]
+    fn without_a_reason_it_is_a_finding() {
+        let mut read = Suppressions::read("x\nb() # quorum:ignore r.x\n", None, None, false);
+        let (open, suppressed) = read.apply(vec![found("r.x", 2)], "a.py");
+        assert_eq!(open[0].rule, "generic.ignore-without-reason");
+        assert_eq!(suppressed.len(), 1);
     }
 }

@@ -18,6 +18,18 @@ pub struct Repository {
 }
 
 impl Repository {
+    /// Who wrote a line of a file, as far as git can say; of the work tree where no commit is given.
+    pub fn line_author(&self, commit: Option<&str>, path: &str, line: u64) -> Option<String> {
+        let range = format!("{line},{line}");
+        let mut arguments = vec!["blame", "--porcelain", "-L", &range];
+        arguments.extend(commit);
+        arguments.extend(["--", path]);
+        let told = self.git().output(arguments).ok()?;
+        let told = String::from_utf8_lossy(&told);
+        let author = told.lines().find_map(|line| line.strip_prefix("author "))?;
+        Some(author.trim().to_owned()).filter(|author| !author.is_empty())
+    }
+
     /// The repository that `cwd` is in.
     pub fn discover(cwd: &Path) -> Result<Self, ScopeError> {
         Git::new(cwd).version()?;

@@ -70,7 +70,7 @@ fn review<'a>(
     text: &'a dyn Fn(&str) -> Option<String>,
 ) -> Review<'a> {
     let at = "2026-11-16T00:00:00Z".parse().expect("a moment");
-    Review { run, at, series: Some("branch feature"), scope, findings, outcomes, text }
+    Review { run, at, scope, findings, outcomes, text }
 }
 
 fn fill(root: &Path) {

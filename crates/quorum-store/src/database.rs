@@ -47,15 +47,6 @@ CREATE TABLE dismissals (
     fingerprint TEXT PRIMARY KEY,
     dismissal TEXT NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE rounds (
-    series TEXT NOT NULL,
-    round INTEGER NOT NULL,
-    run TEXT NOT NULL,
-    head TEXT,
-    at TEXT NOT NULL,
-    PRIMARY KEY (series, round)
-) WITHOUT ROWID;
-CREATE UNIQUE INDEX rounds_by_run ON rounds (series, run);
 CREATE TABLE memories (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,

@@ -152,6 +152,7 @@ pub fn outcome(
         unreadable: Vec::new(),
         not_compared: None,
         findings,
+        suppressed: Vec::new(),
         skipped: report.skipped,
         rejected,
         reactions: Vec::new(),

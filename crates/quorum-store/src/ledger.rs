@@ -1,10 +1,10 @@
 //! Findings across runs: what is new, what persists, what is gone, what was set aside.
 //!
-//! Decisions are in [`judge`] and [`converge`], which know nothing of the database.
+//! Decisions are in [`judge`], which knows nothing of the database.
 
-pub mod converge;
 pub mod dismissal;
 pub mod judge;
+pub mod order;
 pub mod region;
 
 use std::collections::BTreeSet;
@@ -23,15 +23,6 @@ use region::Anchors;
 #[derive(Debug)]
 pub struct Ledger {
     database: Database,
-}
-
-/// A round of reviews of one change.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Round {
-    /// Its number, from 1.
-    pub number: u32,
-    /// The revision that the round before it reviewed.
-    pub last_head: Option<String>,
 }
 
 impl Ledger {
@@ -81,35 +72,7 @@ impl Ledger {
                     resolve.execute(params![gone.entry, review.run])?;
                 }
             }
-            if let Some(series) = review.series {
-                add_round(transaction, series, review)?;
-            }
             Ok(())
-        })
-    }
-
-    /// The round that the review of `run` is, or would be if it is not recorded yet.
-    pub fn round(&self, series: &str, run: &str, head: Option<&str>) -> Result<Round, StoreError> {
-        self.database.read(|connection| {
-            let own: Option<u32> = connection
-                .query_row(
-                    "SELECT round FROM rounds WHERE series = ?1 AND run = ?2",
-                    params![series, run],
-                    |row| row.get(0),
-                )
-                .optional()?;
-            let number = match own {
-                Some(round) => round,
-                None => round_of(connection, series, head)?,
-            };
-            let last_head: Option<Option<String>> = connection
-                .query_row(
-                    "SELECT head FROM rounds WHERE series = ?1 AND round = ?2",
-                    params![series, number.saturating_sub(1)],
-                    |row| row.get(0),
-                )
-                .optional()?;
-            Ok(Round { number, last_head: last_head.flatten() })
         })
     }
 
@@ -246,32 +209,6 @@ fn put(
     for fingerprint in fingerprints(finding) {
         name.execute(params![fingerprint, id])?;
     }
-    Ok(())
-}
-
-/// The round of a review of `head`: the last one where the head has not moved since, else the next.
-fn round_of(connection: &Connection, series: &str, head: Option<&str>) -> rusqlite::Result<u32> {
-    let sql = "SELECT round, head FROM rounds WHERE series = ?1 ORDER BY round DESC LIMIT 1";
-    let last: Option<(u32, Option<String>)> =
-        connection.query_row(sql, [series], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    Ok(match last {
-        Some((round, Some(last))) if head == Some(&last) => round,
-        Some((round, _)) => round + 1,
-        None => 1,
-    })
-}
-
-fn add_round(
-    transaction: &Transaction<'_>,
-    series: &str,
-    review: &Review<'_>,
-) -> rusqlite::Result<()> {
-    // A round that the head has not left has its row already, which stays as it is.
-    let round = round_of(transaction, series, review.scope.head.as_deref())?;
-    transaction.execute(
-        "INSERT OR IGNORE INTO rounds (series, round, run, head, at) VALUES (?1, ?2, ?3, ?4, ?5)",
-        params![series, round, review.run, review.scope.head, review.at.to_string()],
-    )?;
     Ok(())
 }
 

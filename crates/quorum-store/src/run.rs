@@ -311,7 +311,8 @@ impl RunSummary {
     /// A finding of the result, by its id or the beginning of its fingerprint.
     pub fn finding(&self, name: &str) -> Result<Option<Finding>, StoreError> {
         let Some(result) = self.result()? else { return Ok(None) };
-        let all = || result.findings.iter().chain(&result.not_agreed).chain(&result.history);
+        let apart = || result.history.iter().chain(&result.suppressed);
+        let all = || result.findings.iter().chain(&result.not_agreed).chain(apart());
         if let Some(found) = all().find(|finding| finding.id.eq_ignore_ascii_case(name)) {
             return Ok(Some(found.clone()));
         }

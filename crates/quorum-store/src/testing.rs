@@ -43,6 +43,7 @@ pub(crate) fn outcome(run: &str, agent: &str, findings: Vec<AgentFinding>) -> Ag
         unreadable: Vec::new(),
         not_compared: None,
         findings,
+        suppressed: Vec::new(),
         skipped: None,
         rejected: std::collections::BTreeMap::new(),
         reactions: Vec::new(),

@@ -70,7 +70,37 @@ pub(crate) fn review(
     };
     let review = quorum_rules::review_with(rules, files.len(), &load, &around);
     let unread = unread.into_inner().unwrap_or_default();
-    Ok(quorum_dispatch::outcomes(run, plan, review, &unread, &checks))
+    let mut reviewed = quorum_dispatch::outcomes(run, plan, review, &unread, &checks);
+    judge_suppressions(&mut reviewed.outcomes, plan, workspace);
+    Ok(reviewed)
+}
+
+/// Comments of which git is asked who wrote them.
+const MOST_AUTHORS: usize = 50;
+
+/// Says who wrote the comments that suppress findings, and keeps those of the change itself from
+/// lifting a veto, unless policy lets them.
+fn judge_suppressions(outcomes: &mut [AgentOutcome], plan: &Plan, workspace: &Workspace) {
+    let head = workspace.target.head.as_deref();
+    let suppressed = outcomes.iter_mut().flat_map(|outcome| &mut outcome.suppressed);
+    for held in suppressed.take(MOST_AUTHORS) {
+        let repository = workspace.repository.as_ref();
+        let place = held.suppression.place.rsplit_once(':');
+        let author = repository.zip(place).and_then(|(repository, (path, line))| {
+            repository.line_author(head, path, line.parse().ok()?)
+        });
+        held.suppression.author = author;
+    }
+    if workspace.loaded.config.suppressions.allow_new_vetoes {
+        return;
+    }
+    let may_veto = |name: &str| plan.agents.iter().any(|agent| agent.name == name && agent.veto);
+    let members = workspace.roster.members();
+    quorum_dispatch::hold_vetoes(outcomes, &|name, finding| {
+        let member = members.iter().find(|member| member.agent.name == name);
+        may_veto(name)
+            && member.is_some_and(|member| quorum_consensus::is_veto(&member.agent, finding))
+    });
 }
 
 /// What the embedded rules found for each agent, whatever does its work: outcomes of those that rules
@@ -96,8 +126,10 @@ pub(crate) fn review_all(
         (outcome.agent.clone(), violated.cloned().collect())
     };
     let violated = beside.iter().map(violated).collect();
+    let held = |outcome: &AgentOutcome| (outcome.agent.clone(), outcome.suppressed.clone());
+    let suppressed = beside.iter().map(held).collect();
     let beside = beside.into_iter().map(|outcome| (outcome.agent, outcome.findings)).collect();
-    Ok((Reviewed { outcomes, hints: reviewed.hints, violated }, beside))
+    Ok((Reviewed { outcomes, hints: reviewed.hints, violated, suppressed }, beside))
 }
 
 /// The file as the rules read it; absent where there is no text.

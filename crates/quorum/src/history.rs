@@ -8,12 +8,10 @@ use quorum_model::finding::{Finding, FindingState};
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
 use quorum_model::result::ReviewResult;
-use quorum_scope::repository::Repository;
-use quorum_scope::request::{self, Request, Selection};
 use quorum_store::ledger::Ledger;
-use quorum_store::ledger::converge::{self, Touched};
 use quorum_store::ledger::dismissal::Dismissal;
 use quorum_store::ledger::judge::{Judgement, Review};
+use quorum_store::ledger::order::changed_first;
 use quorum_store::memory::Memories;
 use quorum_store::{RunSummary, StoreError, page};
 use serde::{Deserialize, Serialize};
@@ -46,24 +44,22 @@ pub(crate) fn settle(
     let shared = workspace.policy().dismissals()?;
     let snapshot = workspace.snapshot();
     let text = |path: &str| snapshot.head(path).map(|text| text.to_string());
-    let branch = workspace.repository.as_ref().and_then(branch);
-    let series = converge::series(&plan.scope, branch.as_deref());
     let now = Timestamp::now();
+    let all: Vec<Finding> = first.findings.iter().chain(&first.suppressed).cloned().collect();
     let review = Review {
         run: recorder.id(),
         at: now,
-        series: series.as_deref(),
         scope: &plan.scope,
-        findings: &first.findings,
+        findings: &all,
         outcomes,
         text: &text,
     };
-    let looked_up = look_up(root, workspace, &review, shared);
-    let (mut ledger, judgement, round) = match looked_up {
+    let looked_up = look_up(root, &review, shared);
+    let (mut ledger, judgement) = match looked_up {
         Ok(found) => found,
         Err(error) => return Ok(as_it_is(without_a_past(first, &error))),
     };
-    let standing = Standing::of(&first, &judgement, &round);
+    let standing = Standing::of(&first, &judgement);
     let Settled { mut result, outcomes } = apply(&first, &standing, outcomes, decide)?;
     let recorded = ledger.record(&review, &judgement).and_then(|()| {
         keep_refuted(&mut ledger, &result)?;
@@ -101,8 +97,6 @@ pub(crate) fn settle_again(
 struct Standing {
     /// Findings that were set aside.
     dismissed: Vec<Finding>,
-    /// Findings that are too small for this round.
-    held_back: Vec<Finding>,
     /// The others, by fingerprint.
     states: BTreeMap<String, FindingState>,
     /// Findings of earlier reviews.
@@ -110,13 +104,12 @@ struct Standing {
 }
 
 impl Standing {
-    fn of(first: &ReviewResult, judgement: &Judgement, round: &Round) -> Self {
+    fn of(first: &ReviewResult, judgement: &Judgement) -> Self {
         let mut standing = Self::default();
         for (finding, judged) in first.findings.iter().zip(&judgement.findings) {
             if judged.state == FindingState::Dismissed {
-                standing.dismissed.push(finding.clone());
-            } else if converge::is_held_back(finding, round.number, round.touched.as_ref()) {
-                standing.held_back.push(finding.clone());
+                let suppression = judged.dismissal.as_ref().map(Dismissal::suppression);
+                standing.dismissed.push(Finding { suppression, ..finding.clone() });
             }
             standing.states.insert(finding.fingerprint.clone(), judged.state);
         }
@@ -142,50 +135,31 @@ fn keep_refuted(ledger: &mut Ledger, result: &ReviewResult) -> Result<(), StoreE
             file: Some(finding.file.clone()),
             title: Some(finding.issue.clone()),
             refuted: true,
+            place: None,
         })?;
     }
     Ok(())
 }
 
-/// Which round of reviews this is, and what changed since the one before.
-#[derive(Debug, Default)]
-struct Round {
-    number: u32,
-    touched: Option<Touched>,
-}
-
 fn look_up(
     root: &std::path::Path,
-    workspace: &Workspace,
     review: &Review<'_>,
-    shared: Vec<quorum_store::ledger::dismissal::Dismissal>,
-) -> Result<(Ledger, Judgement, Round), StoreError> {
+    shared: Vec<Dismissal>,
+) -> Result<(Ledger, Judgement), StoreError> {
     let ledger = Ledger::open(root)?;
     let judgement = ledger.judge(review, shared)?;
-    let round = match review.series {
-        Some(series) => {
-            let round = ledger.round(series, review.run, review.scope.head.as_deref())?;
-            let ends = round.last_head.as_ref().zip(review.scope.head.as_ref());
-            let repository = workspace.repository.as_ref();
-            let touched = ends
-                .zip(repository)
-                .and_then(|((old, new), repository)| touched(repository, old, new));
-            Round { number: round.number, touched }
-        }
-        None => Round::default(),
-    };
-    Ok((ledger, judgement, round))
+    Ok((ledger, judgement))
 }
 
-/// Decides again without what was set aside or is held back, and puts down where findings stand.
+/// Decides again without what was set aside, and puts down where findings stand.
 fn apply(
     first: &ReviewResult,
     standing: &Standing,
     outcomes: &[AgentOutcome],
     decide: &Decide<'_>,
 ) -> Result<Settled, Failure> {
-    let Standing { dismissed, held_back, states, gone } = standing;
-    let aside: Vec<&Finding> = dismissed.iter().chain(held_back).collect();
+    let Standing { dismissed, states, gone } = standing;
+    let aside: Vec<&Finding> = dismissed.iter().collect();
     let outcomes = without(outcomes, &aside);
     let mut result = if aside.is_empty() { first.clone() } else { decide(&outcomes)? };
     for finding in &mut result.findings {
@@ -193,18 +167,9 @@ fn apply(
             finding.state = *state;
         }
     }
-    converge::changed_first(&mut result.findings);
-    for (reason, findings) in [("dismissed", dismissed), ("below_floor", held_back)] {
-        if !findings.is_empty() {
-            *result.rejected.entry(reason.to_owned()).or_default() += findings.len() as u64;
-        }
-    }
-    if !held_back.is_empty() {
-        result.notes.push(format!(
-            "{} findings below HIGH are held back: their code was not touched since the round before, and \
-             this change has been reviewed often enough",
-            held_back.len()
-        ));
+    changed_first(&mut result.findings);
+    if !dismissed.is_empty() {
+        *result.rejected.entry("dismissed".to_owned()).or_default() += dismissed.len() as u64;
     }
     let dismissed = dismissed
         .iter()
@@ -213,7 +178,7 @@ fn apply(
     result.history = named
         .map(|(number, finding)| Finding { id: format!("H-{number:03}"), ..finding })
         .collect();
-    converge::changed_first(&mut result.history);
+    changed_first(&mut result.history);
     Ok(Settled { result, outcomes })
 }
 
@@ -232,29 +197,4 @@ fn without(outcomes: &[AgentOutcome], aside: &[&Finding]) -> Vec<AgentOutcome> {
 fn without_a_past(mut result: ReviewResult, error: &StoreError) -> ReviewResult {
     result.notes.push(format!("earlier reviews are not considered: {error}"));
     result
-}
-
-/// The lines that changed between two revisions; absent where git cannot tell.
-fn touched(repository: &Repository, old: &str, new: &str) -> Option<Touched> {
-    if old == new {
-        return Some(Touched::new());
-    }
-    let range = Selection::Range(format!("{old}..{new}"));
-    let request = Request { selection: range, paths: Vec::new() };
-    let target = request::resolve(repository, request).ok()?;
-    let mut touched = Touched::new();
-    for file in quorum_scope::files::open(repository, &target).ok()? {
-        let file = file.ok()?;
-        let lines = file
-            .hunks
-            .iter()
-            .map(|(hunk, _)| (hunk.new_start, hunk.new_start + hunk.new_lines.max(1) - 1));
-        touched.insert(file.path.to_string(), lines.collect());
-    }
-    Some(touched)
-}
-
-/// The branch that is checked out.
-fn branch(repository: &Repository) -> Option<String> {
-    repository.git().line(["symbolic-ref", "--short", "--quiet", "HEAD"]).ok()
 }

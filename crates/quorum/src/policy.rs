@@ -114,7 +114,11 @@ impl<'a> Policy<'a> {
     pub(crate) fn dismissals(&self) -> Result<Vec<Dismissal>, Failure> {
         let path = ".quorum/dismissed.toml";
         let text = self.text(path)?.unwrap_or_default();
-        Ok(dismissal::parse(&self.name(path), &text)?)
+        let mut all = dismissal::parse(&self.name(path), &text)?;
+        for dismissal in &mut all {
+            dismissal.place = Some(path.to_owned());
+        }
+        Ok(all)
     }
 
     /// How a file of this source is named in messages.

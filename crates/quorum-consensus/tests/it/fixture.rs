@@ -206,6 +206,7 @@ fn outcome(name: &str, files: &[String]) -> AgentOutcome {
         unreadable: Vec::new(),
         not_compared: None,
         findings: Vec::new(),
+        suppressed: Vec::new(),
         skipped: None,
         rejected: BTreeMap::new(),
         reactions: Vec::new(),

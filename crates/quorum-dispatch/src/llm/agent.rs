@@ -256,6 +256,7 @@ impl Worker<'_> {
             unreadable: Vec::new(),
             not_compared: None,
             findings: tally.findings,
+            suppressed: Vec::new(),
             skipped: any_skipped.then_some(skipped),
             rejected: tally.rejected,
             reactions: Vec::new(),

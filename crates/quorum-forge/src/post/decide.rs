@@ -106,7 +106,10 @@ pub fn decide(
 fn is_open(finding: &Finding) -> bool {
     !matches!(
         finding.state,
-        FindingState::Resolved | FindingState::Dismissed | FindingState::NotReviewed
+        FindingState::Resolved
+            | FindingState::Dismissed
+            | FindingState::Suppressed
+            | FindingState::NotReviewed
     )
 }
 

@@ -1,6 +1,6 @@
 // The findings: filters, the list, and each finding in full.
 
-const STATES = { new: "new", persisting: "persisting", resolved: "resolved", dismissed: "dismissed", not_reviewed: "not reviewed" };
+const STATES = { new: "new", persisting: "persisting", resolved: "resolved", dismissed: "dismissed", suppressed: "suppressed", not_reviewed: "not reviewed" };
 const isOpen = (finding) => finding.state === "new" || finding.state === "persisting";
 const place = (finding) =>
   `${finding.file}:${finding.line}${finding.end_line > finding.line ? `–${finding.end_line}` : ""}`;

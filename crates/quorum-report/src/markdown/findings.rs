@@ -6,7 +6,7 @@ use quorum_model::finding::Finding;
 use quorum_model::severity::{Counts, Severity};
 
 use super::escape::{code, fence, html, html_prose, prose};
-use crate::report::{Excerpt, Report};
+use crate::report::{Excerpt, Report, is_current};
 use crate::text;
 
 /// Room for the word on what was left out.
@@ -14,9 +14,11 @@ const NOTE: usize = 400;
 
 /// The findings, worst first, in at most `limit` bytes.
 pub(super) fn section(report: &Report<'_>, limit: usize) -> String {
-    let findings = report.findings();
+    let mut findings = report.findings();
+    let nothing = if findings.is_empty() { "No findings.\n\n" } else { "No open findings.\n\n" };
+    findings.retain(|finding| is_current(finding));
     if findings.is_empty() {
-        return "No findings.\n\n".to_owned();
+        return nothing.to_owned();
     }
     let counts = Counts::of(findings.iter().map(|finding| finding.severity));
     let mut page = format!("### Findings: {}\n\n", in_words(counts));
@@ -125,6 +127,10 @@ fn facts(report: &Report<'_>, finding: &Finding) -> String {
     if let Some(refutation) = &finding.refutation {
         let by = prose(report.title(&refutation.by), 100);
         facts.push(format!("refuted by {by}: {}", prose(&refutation.reason, 300)));
+    }
+    if finding.suppression.is_some() {
+        let by = prose(&text::set_aside(finding), 300);
+        facts.push(format!("suppressed after the merge: {by}"));
     }
     if let Some(effort) = finding.effort {
         facts.push(format!("fix takes {}", text::effort(effort)));

@@ -126,6 +126,8 @@ pub(super) struct SarifResult<'a> {
 pub(super) struct Suppression {
     pub(super) kind: &'static str,
     pub(super) status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) justification: Option<String>,
 }
 
 #[derive(Serialize)]

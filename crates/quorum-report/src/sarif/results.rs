@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quorum_model::finding::{Finding, FindingState};
+use quorum_model::finding::{Finding, FindingState, SuppressionKind, SuppressionStatus};
 
 use super::ROOT;
 use super::document::{
@@ -27,9 +27,11 @@ pub(super) fn result<'a>(
         _ if !agreed => "review",
         FindingState::Resolved => "pass",
         FindingState::NotReviewed => "open",
-        FindingState::New | FindingState::Persisting | FindingState::Dismissed => "fail",
+        FindingState::New
+        | FindingState::Persisting
+        | FindingState::Dismissed
+        | FindingState::Suppressed => "fail",
     };
-    let dismissed = finding.state == FindingState::Dismissed;
     SarifResult {
         rule_id: text::rule(finding),
         rule_index: rules.index(finding),
@@ -46,12 +48,9 @@ pub(super) fn result<'a>(
             FindingState::New => Some("new"),
             FindingState::Persisting => Some("unchanged"),
             FindingState::Resolved => Some("absent"),
-            FindingState::Dismissed | FindingState::NotReviewed => None,
+            FindingState::Dismissed | FindingState::Suppressed | FindingState::NotReviewed => None,
         },
-        suppressions: dismissed
-            .then_some(Suppression { kind: "external", status: "accepted" })
-            .into_iter()
-            .collect(),
+        suppressions: suppression(finding).into_iter().collect(),
         code_flows: code_flow(finding).into_iter().collect(),
         fixes: fix(finding).into_iter().collect(),
         rank: rank(finding.confidence),
@@ -66,6 +65,32 @@ pub(super) fn result<'a>(
             ("references", finding.references.clone().into()),
         ]),
     }
+}
+
+fn suppression(finding: &Finding) -> Option<Suppression> {
+    let Some(by) = &finding.suppression else {
+        let dismissed = finding.state == FindingState::Dismissed;
+        let justification = None;
+        return dismissed.then_some(Suppression {
+            kind: "external",
+            status: "accepted",
+            justification,
+        });
+    };
+    let author = by.author.as_deref().map(|author| format!(" by {author}")).unwrap_or_default();
+    let reason = if by.reason.is_empty() { "no reason is given" } else { &by.reason };
+    let text = format!("{reason} ({}{author})", by.place);
+    Some(Suppression {
+        kind: match by.kind {
+            SuppressionKind::InSource => "inSource",
+            SuppressionKind::External => "external",
+        },
+        status: match by.status {
+            SuppressionStatus::Accepted => "accepted",
+            SuppressionStatus::UnderReview => "underReview",
+        },
+        justification: Some(text::block(&text, 1_000)),
+    })
 }
 
 fn message(finding: &Finding) -> Message {

@@ -25,6 +25,17 @@ pub(super) fn write(page: &mut Page, result: &ReviewResult) {
     }
     let rest: Vec<&Finding> = result.not_agreed.iter().collect();
     section(page, "Not agreed", Severity::Low, &rest, false);
+    let states = [
+        ("Open, not reviewed this time", FindingState::NotReviewed),
+        ("Resolved", FindingState::Resolved),
+        ("Suppressed", FindingState::Suppressed),
+        ("Dismissed", FindingState::Dismissed),
+    ];
+    for (name, state) in states {
+        let apart = result.history.iter().chain(&result.suppressed);
+        let apart: Vec<&Finding> = apart.filter(|finding| finding.state == state).collect();
+        section(page, name, Severity::Low, &apart, false);
+    }
 }
 
 fn name_of(severity: Severity) -> &'static str {
@@ -74,6 +85,9 @@ fn in_short(page: &mut Page, finding: &Finding) {
         let lead = if number == 0 { lead.clone() } else { " ".repeat(width) };
         page.line(&format!("{lead}{line}"));
     }
+    if matches!(finding.state, FindingState::Suppressed | FindingState::Dismissed) {
+        page.paragraph(&" ".repeat(width), &crate::text::set_aside(finding), 2);
+    }
     if let Some(refutation) = &finding.refutation {
         let lead = format!("{}Refuted by ", " ".repeat(width));
         page.paragraph(&lead, &format!("{}: {}", refutation.by, refutation.reason), 2);
@@ -95,6 +109,10 @@ fn in_full(page: &mut Page, finding: &Finding) {
         page.paragraph("    Fix: ", fix, LINES);
     }
     page.paragraph("    Seen by ", &who(finding), 3);
+    if finding.suppression.is_some() {
+        let by = crate::text::set_aside(finding);
+        page.paragraph("    Suppressed after the merge: ", &by, 2);
+    }
     if let Some(gate) = &finding.refuted_by {
         page.paragraph("    ", &format!("The gate {gate} passed, which speaks against it"), 2);
     }
@@ -115,6 +133,7 @@ fn location(page: &Page, finding: &Finding) -> String {
     facts.extend(match finding.state {
         FindingState::Persisting => Some("seen before"),
         FindingState::Dismissed => Some("dismissed"),
+        FindingState::Suppressed => Some("suppressed"),
         FindingState::New | FindingState::Resolved | FindingState::NotReviewed => None,
     });
     let facts: Vec<&str> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();

@@ -179,6 +179,7 @@ impl Sample {
             findings,
             not_agreed: Vec::new(),
             history,
+            suppressed: Vec::new(),
             rejected: BTreeMap::from([("quote not found".to_owned(), 2)]),
             gates: vec![gate()],
             sops: vec![SopResult {

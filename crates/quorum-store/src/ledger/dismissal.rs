@@ -8,7 +8,7 @@ use std::{fs, io};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use quorum_model::finding::Finding;
+use quorum_model::finding::{Finding, Suppression, SuppressionKind, SuppressionStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
@@ -40,9 +40,24 @@ pub struct Dismissal {
     /// Whether a second look refuted it, rather than a person setting it aside.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refuted: bool,
+    /// Where it is written, for people; it goes without saying where it is kept.
+    #[serde(skip)]
+    pub place: Option<String>,
 }
 
 impl Dismissal {
+    /// What a report says about it.
+    pub fn suppression(&self) -> Suppression {
+        Suppression {
+            kind: SuppressionKind::External,
+            status: SuppressionStatus::Accepted,
+            reason: self.reason.clone(),
+            author: Some(self.author.clone()),
+            place: self.place.clone().unwrap_or_else(|| "this clone's ledger".to_owned()),
+            by_change: false,
+        }
+    }
+
     /// A person sets `finding` aside.
     pub fn of(finding: &Finding, reason: String, author: String, expires: Option<String>) -> Self {
         let title = finding.issue.lines().next().and_then(|line| line.split(". ").next());
@@ -54,6 +69,7 @@ impl Dismissal {
             file: Some(finding.file.clone()),
             title: title.map(str::to_owned),
             refuted: false,
+            place: None,
         }
     }
 
@@ -160,6 +176,57 @@ pub fn append(text: &str, dismissal: &Dismissal) -> String {
     grown
 }
 
+/// `text` without the dismissals of a finding, and how many there were; comments stay.
+pub fn without(text: &str, fingerprint: &str) -> (String, usize) {
+    let (mut kept, mut block, mut removed) = (String::new(), String::new(), 0);
+    let mut in_block = false;
+    let mut settle = |block: &mut String, in_block: bool, kept: &mut String| {
+        let named = in_block
+            && toml::from_str::<File>(block)
+                .is_ok_and(|file| file.dismissed.iter().any(|one| one.fingerprint == fingerprint));
+        if named {
+            removed += 1;
+            // A comment between two entries is not the entry's.
+            let comments = block
+                .lines()
+                .rev()
+                .take_while(|line| line.trim().is_empty() || line.trim_start().starts_with('#'));
+            let comments: Vec<&str> = comments.collect();
+            for line in comments.iter().rev() {
+                kept.extend([*line, "\n"]);
+            }
+        } else {
+            kept.push_str(block);
+        }
+        block.clear();
+    };
+    for line in text.split_inclusive('\n') {
+        if line.trim_start().starts_with("[[") {
+            settle(&mut block, in_block, &mut kept);
+            in_block = true;
+        }
+        block.push_str(line);
+    }
+    settle(&mut block, in_block, &mut kept);
+    (kept, removed)
+}
+
+/// Takes a finding out of the committed file of the repository at `root`; false if it is not there.
+pub fn unshare(root: &Path, fingerprint: &str) -> Result<bool, StoreError> {
+    let path = Folder::at(root)?.entry(FILE)?;
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(StoreError::io("reading", &path)(error)),
+    };
+    parse(&path.display().to_string(), &text)?;
+    let (kept, removed) = without(&text, fingerprint);
+    if removed > 0 {
+        whole::write(&path, kept.as_bytes())?;
+    }
+    Ok(removed > 0)
+}
+
 /// Adds a dismissal to the committed file of the repository at `root`.
 pub fn share(root: &Path, dismissal: &Dismissal) -> Result<(), StoreError> {
     let path = Folder::prepare(root)?.entry(FILE)?;
@@ -186,6 +253,7 @@ mod tests {
             file: Some("a.go".to_owned()),
             title: None,
             refuted: false,
+            place: None,
         }
     }
 
@@ -200,6 +268,17 @@ mod tests {
         let read = parse("dismissed.toml", &two).unwrap();
         assert_eq!(read, [dismissal("f1", None), dismissal("f2", Some("2027-01-31"))]);
         assert!(two.contains("# ours"), "{two}");
+    }
+
+    #[test]
+    fn what_is_taken_out_leaves_the_rest_as_it_is() {
+        let one = append("# ours\n", &dismissal("f1", None));
+        let two = append(&format!("{one}# about the next\n"), &dismissal("f2", None));
+        let (kept, removed) = without(&two, "f1");
+        assert_eq!(removed, 1);
+        assert_eq!(parse("dismissed.toml", &kept).unwrap(), [dismissal("f2", None)]);
+        assert!(kept.contains("# ours") && kept.contains("# about the next"), "{kept}");
+        assert_eq!(without(&two, "f3"), (two.clone(), 0));
     }
 
     #[test]

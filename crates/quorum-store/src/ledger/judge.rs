@@ -19,8 +19,6 @@ pub struct Review<'a> {
     pub run: &'a str,
     /// When.
     pub at: Timestamp,
-    /// What it is a round of, such as a pull request; see [`super::series`].
-    pub series: Option<&'a str>,
     /// What was under review.
     pub scope: &'a Scope,
     /// What was found.
@@ -66,7 +64,7 @@ pub struct Judgement {
 /// Where a finding of the review stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
-    /// Where it stands: new, persisting or dismissed.
+    /// Where it stands: new, persisting, dismissed or suppressed.
     pub state: FindingState,
     /// Its entry, where the ledger has one.
     pub entry: Option<i64>,
@@ -97,8 +95,10 @@ pub fn judge(review: &Review<'_>, known: &[Entry], dismissals: &Dismissals) -> J
     let judge_one = |(finding, entry): (&Finding, Option<&Entry>)| {
         let known_as = entry.into_iter().flat_map(|entry| &entry.fingerprints);
         let names = fingerprints(finding).chain(known_as.map(String::as_str));
-        let dismissal = dismissals.of(names, review.at).cloned();
+        let suppressed = finding.state == FindingState::Suppressed;
+        let dismissal = dismissals.of(names, review.at).filter(|_| !suppressed).cloned();
         let state = match entry {
+            _ if suppressed => FindingState::Suppressed,
             _ if dismissal.is_some() => FindingState::Dismissed,
             // An entry of this very run is an earlier try to record it.
             Some(entry) if entry.resolved_run.is_none() && entry.first_run != review.run => {
@@ -223,6 +223,17 @@ impl<'a> View<'a> {
             return covers(&shown, finding.line, end);
         };
         match locate(lines, &finding.evidence, finding.line, end, &entry.anchors) {
+            // Code that the change does not touch any more is still there, and nobody looks for it.
+            Place::Same(start, end) if !in_scope(file, start, end) => false,
+            // It is silenced, which does not mend it.
+            Place::Same(start, end) if lines.mention(start, end, "quorum:ignore") => false,
+            // A model that says nothing to the same code again has not shown that it is mended.
+            Place::Same(start, end)
+                if finding.rule.is_none()
+                    && Anchors::around(lines, start, end) == entry.anchors =>
+            {
+                false
+            }
             Place::Same(start, end) => covers(&shown, start, end),
             // Where the change does not reach any more, it cannot have the finding any more.
             Place::Changed(start, end) if !in_scope(file, start, end) => true,

@@ -36,6 +36,14 @@ impl Lines {
     }
 }
 
+impl Lines {
+    /// Whether one of the lines from the one before `start` to `end` has `word` in it.
+    pub fn mention(&self, start: u64, end: u64, word: &str) -> bool {
+        let near = self.0.iter().filter(|(number, _)| number + 1 >= start && *number <= end);
+        near.into_iter().any(|(_, line)| line.contains(word))
+    }
+}
+
 impl Anchors {
     /// The surroundings of the lines `start` to `end` of a text.
     pub fn around(Lines(lines): &Lines, start: u64, end: u64) -> Self {

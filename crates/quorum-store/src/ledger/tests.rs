@@ -89,7 +89,6 @@ impl History {
         let review = Review {
             run: &run,
             at: format!("2026-11-{:02}T00:00:00Z", self.day).parse().unwrap(),
-            series: Some("pull request 17"),
             scope: &scope,
             findings: &findings,
             outcomes: &[ended],
@@ -315,7 +314,6 @@ fn an_agent_that_is_short_of_budget_does_not_resolve_what_it_leaves_out() {
         let review = Review {
             run: "r2",
             at: "2026-11-16T00:00:00Z".parse().unwrap(),
-            series: None,
             scope: &scope,
             findings: &[],
             outcomes: &[ended],
@@ -345,6 +343,7 @@ fn dismiss(history: &History, fingerprint: &str, expires: Option<&str>) {
         file: None,
         title: None,
         refuted: false,
+        place: None,
     };
     history.ledger().dismiss(&dismissal).unwrap();
 }
@@ -368,24 +367,6 @@ fn what_is_dismissed_stays_away_until_it_expires_or_is_taken_up_again() {
 }
 
 #[test]
-fn rounds_are_counted_for_each_change() {
-    let mut history = History::new(&[("a.go", TEXT)]);
-    let ledger = history.ledger();
-    let round = |ledger: &Ledger, run: &str, head: &str| {
-        ledger.round("pull request 17", run, Some(head)).unwrap()
-    };
-    assert_eq!(round(&ledger, "x", "1"), Round { number: 1, last_head: None });
-    history.review(ALL);
-    history.review(ALL);
-    assert_eq!(round(&ledger, "x", "3"), Round { number: 3, last_head: Some("2".to_owned()) });
-    let same_head = round(&ledger, "x", "2");
-    assert_eq!(same_head, Round { number: 2, last_head: Some("1".to_owned()) });
-    let own = round(&ledger, "20261102-000000-000-0000", "9");
-    assert_eq!(own.number, 2, "a recorded run keeps its round");
-    assert_eq!(ledger.round("pull request 18", "x", Some("2")).unwrap().number, 1);
-}
-
-#[test]
 fn reviews_beside_each_other_record_a_finding_once() {
     let history = History::new(&[("a.go", TEXT)]);
     let (scope, covered) = history.scope(ALL);
@@ -401,7 +382,6 @@ fn reviews_beside_each_other_record_a_finding_once() {
                 let review = Review {
                     run,
                     at: "2026-11-16T00:00:00Z".parse().unwrap(),
-                    series: None,
                     scope,
                     findings,
                     outcomes: std::slice::from_ref(ended),

@@ -34,11 +34,24 @@ pub(super) fn run(cli: &Cli, arguments: &DismissArgs) -> Result<u8, Failure> {
     let finding = named(&kept, arguments, name)?;
     let fingerprint = finding.as_ref().map_or(name, |finding| &finding.fingerprint);
     if arguments.undo {
-        if ledger.restore(fingerprint)? {
-            return Ok(0);
+        let here = ledger.restore(fingerprint)?;
+        let shared = dismissal::unshare(&kept.root, fingerprint)?;
+        if !here && !shared {
+            let text = format!("`{name}` is not set aside, in this clone's ledger or in {FILE}");
+            return Err(Failure::new(text).with_hint("`quorum dismiss --list` shows what is"));
         }
-        return Err(Failure::new(format!("`{name}` is not set aside in this clone's ledger"))
-            .with_hint(format!("what is in {FILE} is taken up again by removing it there")));
+        if here {
+            let text = format!("{name} is taken up again: it is out of this clone's ledger\n");
+            output::text(&text, None)?;
+        }
+        if shared {
+            let text = format!(
+                "{name} is taken up again: it is out of {FILE}; commit it, reviews of a branch read \
+                 the file from the base\n"
+            );
+            output::text(&text, None)?;
+        }
+        return Ok(0);
     }
     let Some(finding) = finding else {
         let run = Run::find(&kept.root, &arguments.run.run)?;
@@ -52,7 +65,12 @@ pub(super) fn run(cli: &Cli, arguments: &DismissArgs) -> Result<u8, Failure> {
     );
     if arguments.shared {
         dismissal::share(&kept.root, &dismissal)?;
-        output::text(&format!("{} is set aside in {FILE}; commit it\n", finding.id), None)?;
+        let text = format!(
+            "{} is set aside in {FILE}; commit it. Reviews of a branch or a pull request read the file \
+             from the base, so it takes effect there after the merge\n",
+            finding.id
+        );
+        output::text(&text, None)?;
     } else {
         ledger.dismiss(&dismissal)?;
         output::text(&format!("{} is set aside\n", finding.id), None)?;

@@ -217,6 +217,8 @@ pub(super) fn gather(
                 // What a check found is violated, whatever a model says.
                 let violated = by_rules.violated.get(&outcome.agent);
                 outcome.sops.extend(violated.cloned().unwrap_or_default());
+                let held = by_rules.suppressed.get(&outcome.agent);
+                outcome.suppressed.extend(held.cloned().unwrap_or_default());
             }
             outcomes.extend(reviewed);
             confer(recorder.id(), plan, workspace, &mut outcomes, hints, Some(table))?;

@@ -58,6 +58,7 @@ pub(crate) fn state(state: FindingState) -> &'static str {
         FindingState::Persisting => "persisting",
         FindingState::Resolved => "resolved",
         FindingState::Dismissed => "dismissed",
+        FindingState::Suppressed => "suppressed",
         FindingState::NotReviewed => "not reviewed",
     }
 }

@@ -9,7 +9,7 @@ use quorum_dispatch::llm::{LlmReview, NoJournal, Unobserved};
 use quorum_index::Counter;
 use quorum_mcp::{Begun, Code, ToolError};
 use quorum_model::agent::Agent;
-use quorum_model::finding::AgentFinding;
+use quorum_model::finding::{AgentFinding, SuppressedFinding};
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::result::{ReviewResult, SopResult};
 use quorum_plan::sop::Sop;
@@ -47,6 +47,8 @@ struct Ready {
     beside: BTreeMap<String, Vec<AgentFinding>>,
     /// Standing orders that checks found violated.
     violated: BTreeMap<String, Vec<SopResult>>,
+    /// What comments in the code suppress.
+    suppressed: BTreeMap<String, Vec<SuppressedFinding>>,
 }
 
 impl Ready {
@@ -64,6 +66,7 @@ impl Ready {
             sops: plan::sops(workspace)?,
             beside,
             violated: by_rules.violated,
+            suppressed: by_rules.suppressed,
             made,
         })
     }
@@ -110,6 +113,8 @@ impl Ready {
         for outcome in &mut outcomes {
             // What a check found is violated, whatever an agent says.
             outcome.sops.extend(self.violated.get(&outcome.agent).cloned().unwrap_or_default());
+            let held = self.suppressed.get(&outcome.agent);
+            outcome.suppressed.extend(held.cloned().unwrap_or_default());
         }
         Ok(outcomes)
     }

@@ -126,25 +126,159 @@ fn a_change_cannot_bring_its_own_dismissals() {
 }
 
 #[test]
-fn after_the_third_round_untouched_code_is_left_in_peace() {
+fn findings_stay_in_every_output_however_often_a_change_is_reviewed() {
     let sandbox = Sandbox::new();
     sandbox.git(&["checkout", "--quiet", "-b", "feature"]);
     let twice =
         "package a\n\nfunc f(a, b bool) bool {\n\tif a && a {\n\t\tb = b\n\t}\n\treturn b\n}\n";
     sandbox.write("src/a.go", twice);
     sandbox.commit("odd");
+    let fingerprints = |result: &Value| -> Vec<String> {
+        let findings = result["findings"].as_array().expect("a list").iter();
+        let of_file = findings.filter(|finding| finding["file"] == "src/a.go");
+        let mut all: Vec<String> = of_file
+            .map(|finding| finding["fingerprint"].as_str().expect("a text").to_owned())
+            .collect();
+        all.sort();
+        all
+    };
     let first = review(&sandbox, &["--base", "main"]);
-    let low = first["findings"].as_array().expect("a list").iter();
-    let low = low.filter(|finding| finding["severity"] == "MEDIUM" || finding["severity"] == "LOW");
-    let low = low.count();
-    assert!(low > 0, "the example needs a finding below HIGH: {first:#}");
-    for round in 2..=5 {
+    let found = fingerprints(&first);
+    let below = |finding: &Value| finding["severity"] == "MEDIUM" || finding["severity"] == "LOW";
+    let findings = first["findings"].as_array().expect("a list");
+    assert!(findings.iter().any(below), "the example needs a finding below HIGH: {first:#}");
+    for round in 2..=6 {
         sandbox.write("src/other.rs", format!("// round {round}\n"));
         sandbox.commit("elsewhere");
         let result = review(&sandbox, &["--base", "main"]);
-        let held = result["rejected"]["below_floor"].as_u64().unwrap_or(0);
-        assert_eq!(held, if round > 3 { low as u64 } else { 0 }, "round {round}: {result:#}");
+        assert_eq!(fingerprints(&result), found, "round {round}: {result:#}");
+        assert_eq!(result["rejected"], serde_json::json!({}), "round {round}");
+        let sarif = text(&sandbox.quorum(&["report", "--format", "sarif"]).stdout);
+        assert!(found.iter().all(|one| sarif.contains(one)), "round {round}");
     }
+}
+
+/// A file with a veto, and the line that would silence it.
+const VETO: &str = "import subprocess\n\nfrom flask import request\n\n\ndef run():\n    \
+                    subprocess.run(request.args[\"c\"], shell=True)IGNORE\n";
+
+fn veto(ignore: &str) -> String {
+    VETO.replace("IGNORE", ignore)
+}
+
+/// The rule that vetoes it.
+fn vetoing_rule() -> String {
+    let sandbox = Sandbox::new();
+    sandbox.git(&["checkout", "--quiet", "-b", "feature"]);
+    sandbox.write("src/run.py", veto(""));
+    sandbox.commit("run");
+    let result = review(&sandbox, &["--base", "main", "--agents", "security"]);
+    assert_eq!(result["verdict"], "BLOCKED", "{result:#}");
+    result["findings"][0]["rule"].as_str().expect("a rule").to_owned()
+}
+
+#[test]
+fn a_change_cannot_lift_a_veto_by_a_comment_that_it_brings() {
+    let rule = vetoing_rule();
+    let line = format!("  # quorum:ignore[{rule}] only admins get here");
+    let sandbox = Sandbox::new();
+    sandbox.git(&["checkout", "--quiet", "-b", "feature"]);
+    sandbox.write("src/run.py", veto(&line));
+    sandbox.commit("run");
+    let on_branch = ["--base", "main", "--agents", "security"];
+    let result = review(&sandbox, &on_branch);
+    assert_eq!(result["verdict"], "BLOCKED", "{result:#}");
+    let suppression = &result["findings"][0]["suppression"];
+    assert_eq!(suppression["status"], "under_review", "{result:#}");
+    assert_eq!(suppression["reason"], "only admins get here");
+    assert_eq!(suppression["author"], "T");
+    assert!(result["notes"].to_string().contains("after the merge"), "{result:#}");
+    let sarif = text(&sandbox.quorum(&["report", "--format", "sarif"]).stdout);
+    assert!(sarif.contains("inSource") && sarif.contains("underReview"), "{sarif}");
+    // Policy of the change itself does not help it; policy of the base does.
+    let policy = "[suppressions]\nallow_new_vetoes = true\n";
+    sandbox.write("quorum.toml", policy);
+    sandbox.commit("allow it ourselves");
+    assert_eq!(review(&sandbox, &on_branch)["verdict"], "BLOCKED");
+    sandbox.git(&["checkout", "--quiet", "main"]);
+    sandbox.write("quorum.toml", policy);
+    sandbox.commit("the team allows it");
+    sandbox.git(&["checkout", "--quiet", "feature"]);
+    sandbox.git(&["rebase", "--quiet", "main"]);
+    let allowed = review(&sandbox, &on_branch);
+    assert_eq!(allowed["findings"], serde_json::json!([]), "{allowed:#}");
+    assert_eq!(allowed["suppressed"][0]["state"], "suppressed");
+}
+
+#[test]
+fn a_suppression_of_the_base_counts_is_listed_and_is_never_called_resolved() {
+    let rule = vetoing_rule();
+    let sandbox = Sandbox::new();
+    sandbox.git(&["checkout", "--quiet", "-b", "feature"]);
+    sandbox.write("src/run.py", veto(""));
+    sandbox.commit("run");
+    let on_branch = ["--base", "main", "--agents", "security"];
+    assert_eq!(review(&sandbox, &on_branch)["verdict"], "BLOCKED");
+    sandbox.git(&["checkout", "--quiet", "main"]);
+    let line = format!("  # quorum:ignore {rule} only admins get here");
+    sandbox.write("src/run.py", veto(&line));
+    sandbox.commit("the team agrees");
+    sandbox.git(&["checkout", "--quiet", "-B", "feature"]);
+    sandbox
+        .write("src/run.py", format!("{}    print(1)\n", veto(&line).replace("def run", "def go")));
+    sandbox.commit("beside it");
+    let result = review(&sandbox, &on_branch);
+    assert!(!states(&result).1.contains(&"resolved"), "{result:#}");
+    let whole = review(&sandbox, &["src", "--agents", "security"]);
+    assert_eq!(whole["findings"], serde_json::json!([]), "{whole:#}");
+    assert_eq!(whole["suppressed"][0]["suppression"]["status"], "accepted", "{whole:#}");
+    assert!(!states(&whole).1.contains(&"resolved"), "{whole:#}");
+    let sarif = text(&sandbox.quorum(&["report", "--format", "sarif"]).stdout);
+    assert!(sarif.contains("only admins get here"), "{sarif}");
+    let page = text(&sandbox.quorum(&["report", "--format", "markdown"]).stdout);
+    assert!(page.contains("Suppressed: 1"), "{page}");
+}
+
+#[test]
+fn suppressions_that_do_nothing_are_named() {
+    let sandbox = Sandbox::new();
+    sandbox.git(&["checkout", "--quiet", "-b", "feature"]);
+    let text = "a = 1  # quorum:ignore no.such-rule why\nb = 2  # quorum: ignore x y\n";
+    sandbox.write("src/a.py", text);
+    sandbox.commit("a");
+    let notes = review(&sandbox, &["--base", "main"])["notes"].to_string();
+    assert!(notes.contains("no rule `no.such-rule`"), "{notes}");
+    assert!(notes.contains("line 2 has no effect"), "{notes}");
+}
+
+#[test]
+fn a_shared_dismissal_is_no_work_to_review_and_can_be_undone() {
+    let sandbox = Sandbox::new();
+    sandbox.write("src/a.rs", BAD);
+    sandbox.commit("a defect");
+    let first = review(&sandbox, &[]);
+    assert_eq!(first["scope"], "the whole repository");
+    let id = first["findings"][0]["id"].as_str().expect("an id").to_owned();
+    let said = sandbox.quorum(&["dismiss", &id, "--reason", "we know", "--shared"]);
+    assert!(text(&said.stdout).contains("from the base"), "{}", text(&said.stdout));
+    let second = review(&sandbox, &[]);
+    assert_eq!(second["scope"], "the whole repository", "{second:#}");
+    assert_eq!(second["history"][0]["suppression"]["reason"], "we know", "{second:#}");
+    let undone = sandbox.quorum(&["dismiss", "H-001", "--undo"]);
+    assert!(text(&undone.stdout).contains("taken up again"), "{}", text(&undone.stderr));
+    let file =
+        std::fs::read_to_string(sandbox.root().join(".quorum/dismissed.toml")).expect("it stays");
+    assert!(!file.contains("we know"), "{file}");
+    assert_eq!(review(&sandbox, &[])["verdict"], first["verdict"]);
+    assert_eq!(sandbox.quorum(&["dismiss", &id, "--undo"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_plan_writes_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.write("src/lib.rs", "pub fn two() {}\n");
+    sandbox.plan(&[]);
+    assert!(!sandbox.root().join(".quorum").exists());
 }
 
 #[test]

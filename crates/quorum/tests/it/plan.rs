@@ -160,6 +160,7 @@ fn nothing_to_review_is_said() {
 fn counts_are_remembered_outside_version_control() {
     let sandbox = Sandbox::new();
     let first = sandbox.plan(&["--commit", "HEAD"]);
+    sandbox.quorum(&["review", "--commit", "HEAD"]);
     assert!(sandbox.root().join(".quorum/index/tokens-o200k.v1").exists());
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
     assert_eq!(sandbox.plan(&["--commit", "HEAD"]), first);

@@ -18,7 +18,12 @@ pub(crate) const RULE: CodeRule = CodeRule {
 
 pub(super) fn check(file: &ParsedFile, findings: &mut Vec<RuleFinding>) {
     let text = file.text();
-    let attempts = scan_text(text);
+    // A suppression names this program to say where it belongs; the words after it are still read.
+    let attempts = if text.contains("quorum:ignore") {
+        scan_text(&text.replace("quorum:ignore", "       ignore"))
+    } else {
+        scan_text(text)
+    };
     if attempts.is_empty() {
         return;
     }
