@@ -12,7 +12,7 @@ pub const TEMPLATE: &str = r#"# What Quorum does in this repository. Every key i
 # protocol = "veto"             # veto, aad, ci or vote
 # review_type = "code"          # code, research, architecture or improvement
 # fail_on = "high"              # critical, high, medium, low or none
-# strict = false                # any finding fails the review
+# strict = false                # any finding fails the review, and so does what was only read
 # quorum_share = 0.75           # of all reviewers that must finish; else the vetoing and 2/3 of the rest
 # complete = false              # follow up on what the budget left out
 # verify = false                # have blocking findings looked at a second time, by a model
@@ -37,6 +37,9 @@ pub const TEMPLATE: &str = r#"# What Quorum does in this repository. Every key i
 
 # [suppressions]
 # allow_new_vetoes = false      # a `quorum:ignore` in a change lifts a veto on that change
+
+# [coverage]
+# require = "read"              # or "reviewed": what no rule knows and no model saw is incomplete
 
 # [agent.security]              # changes to one reviewer
 # base_budget = 8192

@@ -21,7 +21,7 @@ use crate::quorum::Quorum;
 use crate::seat::{self, Seat};
 use crate::sighting::{self, Sighting};
 use crate::verdict::{self, Facts, Opinion};
-use crate::{cluster, links, reactions, refute, sops, vote};
+use crate::{cluster, links, reactions, refute, sops, vote, who};
 
 /// What a decision is made from. A recorded run holds all of it.
 #[derive(Clone, Debug)]
@@ -47,8 +47,10 @@ pub struct Policy {
     pub protocol: Protocol,
     /// The least severity that fails a review; none where only vetoes do.
     pub fail_on: Option<Severity>,
-    /// Any finding fails a review.
+    /// Any finding fails a review, and what was only read leaves it incomplete.
     pub strict: bool,
+    /// What was only read leaves a review incomplete.
+    pub require_reviewed: bool,
     /// Why vetoes are ignored, where they are.
     pub ignore_vetos: Option<String>,
     /// How many agents must finish.
@@ -59,6 +61,16 @@ impl Policy {
     /// The least severity that fails a review.
     pub(crate) fn least_failing(&self) -> Option<Severity> {
         if self.strict { Some(Severity::Low) } else { self.fail_on }
+    }
+
+    /// Whether neither findings nor vetoes fail a review.
+    pub(crate) fn lifts_all(&self) -> bool {
+        self.least_failing().is_none()
+    }
+
+    /// Whether what was only read leaves a review incomplete.
+    pub(crate) fn needs_review(&self) -> bool {
+        self.strict || self.require_reviewed
     }
 }
 
@@ -162,7 +174,11 @@ pub fn decide(input: &Input<'_>) -> Result<ReviewResult, ConsensusError> {
     let Weighed { seats, strangers, covers, withdrawn, findings, not_agreed, suppressed, opinions } =
         Weighed::of(input)?;
     let sops = sops::merge(input.plan, &seats);
+    let reviewed_by = who::looked(&seats);
+    let unanswered = sops::unanswered(&seats);
     let (verdict, reasons) = verdict::overall(&Facts {
+        reviewed_by: &reviewed_by,
+        unanswered: &unanswered,
         plan: input.plan,
         policy,
         seats: &seats,
@@ -186,6 +202,7 @@ pub fn decide(input: &Input<'_>) -> Result<ReviewResult, ConsensusError> {
         verdict,
         exit_code: verdict.exit_code(),
         reasons,
+        reviewed_by,
         scope: input.plan.scope.label.clone(),
         protocol: policy.protocol,
         ignored_vetos: policy.ignore_vetos.clone(),
@@ -193,6 +210,7 @@ pub fn decide(input: &Input<'_>) -> Result<ReviewResult, ConsensusError> {
             .into_iter()
             .chain(sops::notes(&sops))
             .chain(findings.iter().filter_map(|(finding, _)| after_the_merge(finding)))
+            .chain(verdict::remarks(input.plan, &covers))
             .collect(),
         execution: Execution { agents },
         coverage: covers.matrix(input.plan, &seats),
@@ -218,7 +236,8 @@ fn execution(
     covers: &Covers<'_>,
     findings: &[(Finding, Cluster<'_>)],
 ) -> AgentExecution {
-    let (whole, rest) = covers.of_seat(index, &seat.planned.files);
+    let shares = covers.of_seat(index, seat.planned);
+    let rest = shares.rest;
     let outcome = seat.outcome;
     let usage = outcome.map(|outcome| outcome.usage).unwrap_or_default();
     let own = findings.iter().flat_map(|(_, cluster)| &cluster.members);
@@ -239,7 +258,8 @@ fn execution(
         tokens: usage.tokens,
         usd: usage.usd,
         calls: usage.calls,
-        files_reviewed: whole,
+        files_reviewed: shares.reviewed,
+        files_read: shares.read,
         files_skipped: rest.len() as u64,
         skipped_files: rest.into_iter().map(str::to_owned).collect(),
         veto_reasons: opinion.vetoes,
@@ -264,9 +284,10 @@ fn notes(
         agents.iter().filter(|agent| agent.files_skipped > 0 && agent.counts != Counts::default());
     let weighed = weighed.map(|agent| {
         format!(
-            "{} was shown {} % of its files whole: the confidence of its findings is weighed by that",
+            "{} was shown {} of {} files whole: the confidence of its findings is weighed by that",
             agent.name,
-            agent.coverage_percent()
+            agent.files_reviewed + agent.files_read,
+            agent.files_reviewed + agent.files_read + agent.files_skipped
         )
     });
     // What several agents say of the same files is said once.

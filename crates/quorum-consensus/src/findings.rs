@@ -80,6 +80,14 @@ impl<'a> Cluster<'a> {
         })
     }
 
+    /// Whether an agent that found it vetoes it.
+    pub(crate) fn is_vetoed(&self, seats: &[Seat<'_>]) -> bool {
+        let vetoes = |member: &Sighting<'_>| {
+            seats[member.seat].veto(member.severity, member.source).is_some()
+        };
+        self.members.iter().any(vetoes)
+    }
+
     /// Whether a second look sets it aside: it was refuted, one agent alone saw it, and it is not
     /// protected.
     pub(crate) fn is_refuted(&self, seats: &[Seat<'_>]) -> bool {

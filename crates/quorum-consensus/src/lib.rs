@@ -11,7 +11,9 @@ mod error;
 mod exchange;
 mod findings;
 mod fingerprint;
+mod gap;
 mod grounded;
+mod lines;
 mod linkage;
 mod links;
 mod quorum;
@@ -24,6 +26,7 @@ pub mod similarity;
 mod sops;
 mod verdict;
 mod vote;
+mod who;
 
 pub use decide::{Input, Policy, blocking, decide};
 pub use error::ConsensusError;

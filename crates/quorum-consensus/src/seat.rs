@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use quorum_model::agent::{Agent, VetoCriterion};
+use quorum_model::coverage::CoverageEngine;
 use quorum_model::finding::AgentFinding;
 use quorum_model::gate::GateResult;
-use quorum_model::outcome::{AgentOutcome, OutcomeStatus};
+use quorum_model::outcome::{AgentOutcome, Covered, OutcomeStatus};
 use quorum_model::plan::PlannedAgent;
 use quorum_model::report::CutoffReason;
 use quorum_model::severity::Severity;
@@ -125,6 +126,19 @@ impl<'a> Seat<'a> {
             || SECURITY_CATEGORIES.contains(&finding.category.as_str())
     }
 
+    /// What looked at parts of a file for it; absent where nothing did.
+    pub(crate) fn engine_of(&self, shown: &[&Covered]) -> Option<CoverageEngine> {
+        let own = self.outcome.and_then(|outcome| engine_named(&outcome.engine));
+        // Where a model and rules both looked, the model is what a reader asks for.
+        shown.iter().filter_map(|covered| covered.by.or(own)).max()
+    }
+
+    /// Whether a model or a host's agent is to do its work.
+    pub(crate) fn is_modelled(&self) -> bool {
+        let engine = engine_named(&self.planned.engine);
+        engine.is_some_and(|engine| engine != CoverageEngine::Rules)
+    }
+
     /// What it was shown, if what it returned may count as coverage.
     pub(crate) fn shown(&self) -> Option<&'a AgentOutcome> {
         self.outcome.filter(|outcome| outcome.status != OutcomeStatus::Failed)
@@ -140,7 +154,8 @@ impl<'a> Seat<'a> {
         if outcome.cutoff_reason == Some(CutoffReason::Interrupt) {
             return Some("it was interrupted".to_owned());
         }
-        if outcome.covered.is_empty() && !self.planned.files.is_empty() {
+        let saw_nothing = outcome.covered.is_empty() && outcome.unreadable.is_empty();
+        if saw_nothing && !self.planned.files.is_empty() {
             return Some("it was shown none of its files".to_owned());
         }
         None
@@ -166,6 +181,16 @@ fn criterion<'a>(
     match met {
         Some(criterion) => Some(&criterion.id),
         None => (severity == Severity::Critical).then_some("critical"),
+    }
+}
+
+/// What an engine's name stands for; nothing for what was taken in from elsewhere.
+fn engine_named(name: &str) -> Option<CoverageEngine> {
+    match name {
+        "builtin" => Some(CoverageEngine::Rules),
+        "host" => Some(CoverageEngine::Attested),
+        "ingest" => None,
+        _ => Some(CoverageEngine::Model),
     }
 }
 

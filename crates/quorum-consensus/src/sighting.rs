@@ -87,8 +87,9 @@ impl Sighting<'_> {
 pub(crate) fn collect<'a>(seats: &[Seat<'a>], covers: &Covers<'_>) -> Vec<Sighting<'a>> {
     let mut sightings = Vec::new();
     for (index, seat) in seats.iter().enumerate() {
-        let (whole, rest) = covers.of_seat(index, &seat.planned.files);
-        let share = share(whole, whole + rest.len() as u64);
+        let shares = covers.of_seat(index, seat.planned);
+        let whole = shares.reviewed + shares.read;
+        let share = share(whole, whole + shares.rest.len() as u64);
         let Some(outcome) = seat.outcome else { continue };
         for source in &outcome.findings {
             let mut sighting = of(index, seat, source, share);

@@ -1,6 +1,6 @@
 //! How the change stands against each SOP, from all answers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use quorum_model::plan::Plan;
 use quorum_model::result::{SopResult, SopSeverity, SopStatus};
@@ -32,6 +32,37 @@ pub(crate) fn merge(plan: &Plan, seats: &[Seat<'_>]) -> Vec<SopResult> {
         });
     }
     merged.into_values().collect()
+}
+
+/// Error-level SOPs that were put to a reviewer who did not answer, with files that nobody who did
+/// was given with the SOP.
+pub(crate) fn unanswered(seats: &[Seat<'_>]) -> BTreeMap<String, Vec<String>> {
+    let given = |seat: &Seat<'_>, sop: &str| -> BTreeSet<String> {
+        let shards = seat.planned.shards.iter();
+        let shards = shards.filter(|shard| shard.sops.iter().any(|other| other == sop));
+        shards.flat_map(|shard| &shard.units).map(|unit| unit.path.to_string()).collect()
+    };
+    let (mut open, mut answered) = (BTreeMap::new(), BTreeMap::new());
+    for (seat, outcome) in seats.iter().filter_map(|seat| Some((seat, seat.outcome?))) {
+        for answer in outcome.sops.iter().filter(|answer| answer.severity == SopSeverity::Error) {
+            let side: &mut BTreeMap<String, BTreeSet<String>> = match answer.status {
+                SopStatus::NotReviewed => &mut open,
+                SopStatus::NotChecked => continue,
+                SopStatus::Passed | SopStatus::Violated | SopStatus::NotApplicable => &mut answered,
+            };
+            side.entry(answer.sop.clone()).or_default().extend(given(seat, &answer.sop));
+        }
+    }
+    let left = open.into_iter().filter_map(|(sop, files)| {
+        let known = answered.get(&sop);
+        let without_files = files.is_empty() && known.is_none();
+        let left: Vec<String> = files
+            .into_iter()
+            .filter(|file| known.is_none_or(|known| !known.contains(file)))
+            .collect();
+        (without_files || !left.is_empty()).then_some((sop, left))
+    });
+    left.collect()
 }
 
 /// What a reader should know of SOPs that are violated and do not block.

@@ -1,6 +1,6 @@
 //! The verdict of each agent and of the whole, with a sentence for every reason.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use quorum_model::finding::Finding;
 use quorum_model::gate::GateResult;
@@ -10,11 +10,15 @@ use quorum_model::scope::Flag;
 use quorum_model::severity::Severity;
 use quorum_model::verdict::{AgentVerdict, Verdict};
 
-use quorum_model::coverage::CoverageState;
+use quorum_model::coverage::{CoverageEngine, CoverageState};
+use quorum_model::outcome::Depth;
+use quorum_model::unit::UnitKind;
 
-use crate::coverage::{Covers, describe, why_skipped};
+use crate::coverage::Covers;
 use crate::decide::Policy;
 use crate::findings::Cluster;
+use crate::gap::why_skipped;
+use crate::lines::describe;
 use crate::quorum::Turnout;
 use crate::seat::{SECURITY, Seat};
 
@@ -78,6 +82,10 @@ pub(crate) struct Facts<'a, 'b> {
     pub(crate) findings: &'b [(Finding, Cluster<'a>)],
     pub(crate) gates: &'b [GateResult],
     pub(crate) sops: &'b [SopResult],
+    /// SOPs of severity error that were asked about and not answered, with the files.
+    pub(crate) unanswered: &'b BTreeMap<String, Vec<String>>,
+    /// Who looked.
+    pub(crate) reviewed_by: &'b str,
 }
 
 /// The verdict, and all reasons that hold, the deciding one first.
@@ -91,14 +99,17 @@ pub(crate) fn overall(facts: &Facts<'_, '_>) -> (Verdict, Vec<String>) {
         (Verdict::Blocked, facts.stops()),
         (Verdict::Incomplete, facts.absences()),
         (Verdict::Blocked, facts.unguarded()),
-        (Verdict::Incomplete, facts.uncovered()),
-        (Verdict::Advisory, facts.ignored_vetoes()),
+        (Verdict::Incomplete, facts.missing()),
+        (Verdict::Advisory, facts.lifted()),
         (Verdict::ChangesRequested, facts.failing()),
     ];
     let verdict = rows.iter().find(|(_, reasons)| !reasons.is_empty()).map(|(verdict, _)| *verdict);
     let reasons: Vec<String> = rows.into_iter().flat_map(|(_, reasons)| reasons).collect();
     match verdict {
         Some(verdict) => (verdict, reasons),
+        None if facts.plan.scope.files.is_empty() => {
+            (Verdict::NothingToReview, vec![facts.nothing()])
+        }
         None => (Verdict::Approved, vec![facts.approval()]),
     }
 }
@@ -110,10 +121,9 @@ impl Facts<'_, '_> {
 
     /// Vetoes that are not ignored, required gates that failed, SOPs that are broken.
     fn stops(&self) -> Vec<String> {
-        let mut reasons: Vec<String> = match self.policy.ignore_vetos {
-            Some(_) => Vec::new(),
-            None => self.vetoes().cloned().collect(),
-        };
+        let lifted = self.policy.ignore_vetos.is_some() || self.policy.lifts_all();
+        let mut reasons: Vec<String> =
+            if lifted { Vec::new() } else { self.vetoes().cloned().collect() };
         reasons.extend(self.gates.iter().filter(|gate| gate.blocks()).map(|gate| {
             format!("the required gate {} {}: {}", gate.name, gate.outcome(), gate.command)
         }));
@@ -142,72 +152,165 @@ impl Facts<'_, '_> {
             .collect()
     }
 
-    /// Security-sensitive files that the security reviewer was not shown whole.
+    /// Security-sensitive files that the security reviewer did not look at.
     fn unguarded(&self) -> Vec<String> {
-        let security = self.seats.iter().position(|seat| seat.name() == SECURITY);
+        let security = self
+            .seats
+            .iter()
+            .position(|seat| seat.name() == SECURITY && seat.planned.depth == Depth::Reviewed);
         let sensitive =
-            self.plan.scope.files.iter().filter(|file| file.has(Flag::SecuritySensitive));
-        let reasons = sensitive.filter_map(|file| {
-            let Some(index) = security else {
-                return Some(format!(
-                    "{} is security-sensitive and {SECURITY} was not selected",
-                    file.path
-                ));
-            };
-            let why = why_skipped(&self.seats[index]);
-            match self.covers.state(index, &file.path) {
-                CoverageState::Reviewed => None,
-                CoverageState::Partial => Some(format!(
-                    "{} is security-sensitive and {SECURITY} was not shown {} ({why})",
-                    file.path,
-                    describe(self.covers.unseen_by(index, &file.path))
-                )),
-                CoverageState::Read | CoverageState::Skipped | CoverageState::Unreadable => {
-                    Some(format!(
-                        "{} is security-sensitive and was not reviewed by {SECURITY} ({why})",
-                        file.path
-                    ))
-                }
-                CoverageState::OutOfDomain => Some(format!(
-                    "{} is security-sensitive and not in the domain of {SECURITY}",
-                    file.path
-                )),
-            }
-        });
-        reasons.collect()
+            self.plan.scope.files.iter().filter(|file| {
+                file.has(Flag::SecuritySensitive) && !self.covers.is_media(&file.path)
+            });
+        let what_is_missing = |path: &str| match security {
+            None => Some(format!("{SECURITY} was not selected")),
+            Some(index) => self.unguarded_by(index, path),
+        };
+        sensitive
+            .filter_map(|file| {
+                let missing = what_is_missing(&file.path)?;
+                Some(format!("{} is security-sensitive and {missing}", file.path))
+            })
+            .collect()
     }
 
-    /// Files, or lines of them, that no agent was shown.
-    fn uncovered(&self) -> Vec<String> {
-        let reasons = self.plan.scope.files.iter().filter_map(|file| {
-            if !self.covers.covered(&file.path) {
-                return Some(format!("{} was reviewed by no agent", file.path));
+    /// What the security reviewer in seat `index` did not do about a file, where it did not.
+    fn unguarded_by(&self, index: usize, path: &str) -> Option<String> {
+        let seat = &self.seats[index];
+        let (covers, why) = (self.covers, why_skipped(seat));
+        let unseen = covers.unseen_by(index, path);
+        let bounded = covers.bounded_for(index, path);
+        match covers.state(index, path) {
+            CoverageState::Skipped => Some(format!("was not reviewed by {SECURITY} ({why})")),
+            CoverageState::Unreadable => Some(format!("{SECURITY} could not read it")),
+            CoverageState::OutOfDomain => Some(format!("not in the domain of {SECURITY}")),
+            CoverageState::Partial if !unseen.is_empty() => {
+                Some(format!("{SECURITY} was not shown {} ({why})", describe(unseen)))
             }
-            let unseen = self.covers.unseen(&file.path);
-            let missing =
-                || format!("{} of {} were shown to no agent", describe(unseen), file.path);
-            (!unseen.is_empty()).then(missing)
-        });
-        reasons.collect()
-    }
-
-    fn ignored_vetoes(&self) -> Vec<String> {
-        match &self.policy.ignore_vetos {
-            Some(why) => {
-                self.vetoes().map(|veto| format!("{veto}; ignored: {}", why.trim())).collect()
+            CoverageState::Partial if !bounded.is_empty() => {
+                Some(format!("{} of it met a bound of {SECURITY}", describe(bounded)))
             }
-            None => Vec::new(),
+            CoverageState::Partial | CoverageState::Read if self.policy.needs_review() => {
+                Some(format!("{SECURITY} has no rules for all of it"))
+            }
+            CoverageState::Reviewed | CoverageState::Partial | CoverageState::Read => {
+                let by_rules = covers.engine(index, path) == Some(CoverageEngine::Rules);
+                let needs_model = seat.is_modelled() || seat.planned.beside_models;
+                (needs_model && by_rules && !self.is_for_rules(path))
+                    .then(|| format!("{SECURITY} looked at it by rules alone, not with a model"))
+            }
         }
+    }
+
+    /// Whether models are shown the name of a file alone.
+    fn is_for_rules(&self, path: &str) -> bool {
+        let shards = self.plan.agents.iter().flat_map(|agent| &agent.shards);
+        let mut units = shards.flat_map(|shard| &shard.units).filter(|unit| &*unit.path == path);
+        units.all(|unit| unit.kind == UnitKind::Name)
+    }
+
+    /// What keeps the review from being complete: files and lines that nobody looked at, SOPs that
+    /// nobody answered for, findings that were seen and left out though they would count.
+    fn missing(&self) -> Vec<String> {
+        let mut reasons = self.uncovered();
+        reasons.extend(self.unanswered.iter().map(|(sop, files)| match files.as_slice() {
+            [] => format!("the SOP {sop} was asked about and not answered"),
+            files => format!("the SOP {sop} was asked about and not answered for {}", named(files)),
+        }));
+        if self.policy.strict {
+            let unchecked = self.sops.iter().filter(|sop| {
+                sop.status == SopStatus::NotChecked && sop.severity == SopSeverity::Error
+            });
+            reasons.extend(unchecked.map(|sop| format!("the SOP {} was not checked", sop.sop)));
+        }
+        reasons.extend(self.left_out());
+        reasons
+    }
+
+    /// Files, or lines of them, that nobody looked at, or not closely enough.
+    fn uncovered(&self) -> Vec<String> {
+        let mut reasons = Vec::new();
+        let files = self.plan.scope.files.iter().map(|file| &*file.path);
+        for path in files.filter(|path| !self.covers.is_media(path)) {
+            if let Some(why) = self.covers.unreadable(path) {
+                reasons.push(format!("{path} is unreadable: {why}"));
+                continue;
+            }
+            if !self.covers.covered(path) {
+                reasons.push(format!("{path} was reviewed by no agent"));
+                continue;
+            }
+            let unseen = self.covers.unseen(path);
+            if !unseen.is_empty() {
+                reasons.push(format!("{} of {path} were shown to no agent", describe(unseen)));
+            }
+            for (lines, bound) in self.covers.bounded(path) {
+                reasons.push(format!("{} of {path} met a bound: {bound}", describe(lines)));
+            }
+            if !self.policy.needs_review() {
+                continue;
+            }
+            let unreviewed = self.covers.unreviewed(path);
+            if self.covers.only_read(path) {
+                reasons.push(format!("{path} was only read: no reviewer has rules for it"));
+            } else if !unreviewed.is_empty() {
+                reasons.push(format!("{} of {path} were only read", describe(unreviewed)));
+            }
+        }
+        reasons
+    }
+
+    /// Findings that an agent saw and left out for lack of budget, where such findings fail a review.
+    fn left_out(&self) -> Vec<String> {
+        let Some(limit) = self.policy.least_failing() else { return Vec::new() };
+        let counted = self.seats.iter().filter_map(|seat| {
+            let skipped = seat.outcome?.skipped?;
+            let medium = if limit <= Severity::Medium { skipped.medium_count } else { 0 };
+            let low = if limit <= Severity::Low { skipped.low_count } else { 0 };
+            let counts: Vec<String> = [(medium, "medium"), (low, "low")]
+                .into_iter()
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, severity)| format!("{count} {severity}"))
+                .collect();
+            (!counts.is_empty()).then(|| {
+                let counts = counts.join(" and ");
+                format!("{} saw {counts} findings and left them out: budget limit", seat.name())
+            })
+        });
+        counted.collect()
+    }
+
+    /// Vetoes that the user ignores, and what would fail the review if `fail_on` did not lift it.
+    fn lifted(&self) -> Vec<String> {
+        let lifts_all = self.policy.lifts_all();
+        let how = match &self.policy.ignore_vetos {
+            Some(why) => format!("ignored: {}", why.trim()),
+            None if lifts_all => "lifted: nothing fails this review".to_owned(),
+            None => return Vec::new(),
+        };
+        let mut reasons: Vec<String> = self.vetoes().map(|veto| format!("{veto}; {how}")).collect();
+        if lifts_all {
+            let grave = self.at_or_above(Severity::High);
+            reasons
+                .extend(grave.map(|reason| format!("{reason}; lifted: nothing fails this review")));
+        }
+        reasons
     }
 
     /// The findings that fail the review, beside those that are vetoed.
     fn failing(&self) -> Vec<String> {
-        let Some(limit) = self.policy.least_failing() else { return Vec::new() };
+        self.policy.least_failing().into_iter().flat_map(|limit| self.at_or_above(limit)).collect()
+    }
+
+    /// The findings of at least this severity, beside those that are vetoed.
+    fn at_or_above(&self, limit: Severity) -> impl Iterator<Item = String> {
         let vetoed: BTreeSet<&str> =
             self.opinions.iter().flat_map(|o| &o.vetoed).map(String::as_str).collect();
         let failing = self.findings.iter().map(|(finding, _)| finding);
         failing
-            .filter(|finding| finding.severity >= limit && !vetoed.contains(finding.id.as_str()))
+            .filter(move |finding| {
+                finding.severity >= limit && !vetoed.contains(finding.id.as_str())
+            })
             .map(|finding| {
                 format!(
                     "{} is {}: {} ({})",
@@ -217,18 +320,58 @@ impl Facts<'_, '_> {
                     place(finding)
                 )
             })
-            .collect()
     }
 
     fn approval(&self) -> String {
-        let files = self.plan.scope.files.len();
-        match (files, self.policy.fail_on) {
-            (0, _) => "there is nothing to review".to_owned(),
-            (_, Some(limit)) => {
-                format!("no finding at or above {} in {files} files", limit.as_str())
-            }
-            (_, None) => format!("no veto in {files} files"),
+        let files = match self.plan.scope.files.len() {
+            1 => "1 file".to_owned(),
+            files => format!("{files} files"),
+        };
+        let by = match self.reviewed_by {
+            "" => String::new(),
+            who => format!(", by {who}"),
+        };
+        match self.policy.least_failing() {
+            Some(limit) => format!("no finding at or above {} in {files}{by}", limit.as_str()),
+            None => format!("no veto in {files}{by}"),
         }
+    }
+
+    fn nothing(&self) -> String {
+        match self.plan.scope.ignored.len() {
+            0 => "there is nothing to review".to_owned(),
+            1 => "there is nothing to review: the one file is ignored".to_owned(),
+            ignored => format!("there is nothing to review: all {ignored} files are ignored"),
+        }
+    }
+}
+
+/// What a reader should know about how files were looked at, and that decides nothing.
+pub(crate) fn remarks(plan: &Plan, covers: &Covers<'_>) -> Vec<String> {
+    let paths = || plan.scope.files.iter().map(|file| file.path.to_string());
+    let media: Vec<String> = paths().filter(|path| covers.is_media(path)).collect();
+    let read: Vec<String> =
+        paths().filter(|path| !covers.is_media(path) && covers.only_read(path)).collect();
+    let mut remarks = Vec::new();
+    if !read.is_empty() {
+        remarks.push(format!(
+            "read, not reviewed, because no reviewer has rules for them: {}",
+            named(&read)
+        ));
+    }
+    if !media.is_empty() {
+        remarks.push(format!("images, fonts and media, not looked at: {}", named(&media)));
+    }
+    remarks
+}
+
+/// The first few of many files.
+fn named(files: &[String]) -> String {
+    const MOST: usize = 5;
+    let (some, more) = files.split_at(files.len().min(MOST));
+    match more.len() {
+        0 => some.join(", "),
+        more => format!("{} and {more} more", some.join(", ")),
     }
 }
 

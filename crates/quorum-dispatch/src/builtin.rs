@@ -4,16 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use quorum_model::agent::Agent;
 use quorum_model::budget::Mode;
+use quorum_model::coverage::CoverageEngine;
 use quorum_model::finding::{
     AgentFinding, SuppressedFinding, Suppression, SuppressionKind, SuppressionStatus,
 };
 use quorum_model::outcome::{
-    AgentOutcome, Covered, Message, OutcomeStatus, Reaction, Stance, Usage,
+    AgentOutcome, Bounded, Covered, Depth, Message, OutcomeStatus, Reaction, Stance, Unreadable,
+    Usage,
 };
 use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_model::report::CutoffReason;
 use quorum_model::result::SopResult;
-use quorum_rules::{Note, Review, Suppressed};
+use quorum_model::unit::UnitKind;
+use quorum_rules::{Limit, Note, Review, Suppressed};
 
 use crate::sops::Checks;
 
@@ -31,48 +34,77 @@ pub struct Reviewed {
     pub violated: BTreeMap<String, Vec<SopResult>>,
     /// What comments in the code suppress, for agents whose work a model does.
     pub suppressed: BTreeMap<String, Vec<SuppressedFinding>>,
+    /// What rules looked at for agents whose work a model does.
+    pub beside: Vec<AgentOutcome>,
+}
+
+/// How the files of a plan could be read.
+#[derive(Clone, Debug, Default)]
+pub struct Readings {
+    /// Files of which nothing could be read, each with the reason.
+    pub unreadable: BTreeMap<String, String>,
+    /// For each file the agents that have rules for it; the others search it for secrets, hidden
+    /// characters and injections alone.
+    pub rules: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Readings {
+    fn has_rules(&self, agent: &str, path: &str) -> bool {
+        self.rules.get(path).is_some_and(|agents| agents.contains(agent))
+    }
 }
 
 /// What each agent of the plan that runs on this engine found, from one review of all files.
 ///
-/// `unread` are files that could not be loaded: no agent has seen them.
+/// `readings` says of every file how it could be read: what nobody could read, no agent has seen.
 pub fn outcomes(
     run: &str,
     plan: &Plan,
-    review: Review,
-    unread: &BTreeSet<String>,
+    mut review: Review,
+    readings: &Readings,
     checks: &Checks<'_>,
 ) -> Reviewed {
+    let unread: BTreeSet<String> = readings.unreadable.keys().cloned().collect();
     // A change does not lift an order by a comment that it brings.
     let brought = review.suppressed.iter().filter(|one| one.by_change);
     let judged: Vec<_> =
         review.findings.iter().chain(brought.map(|one| &one.finding)).cloned().collect();
-    let answers = |agent: &PlannedAgent| checks.answers(agent, &judged, unread);
+    let answers = |agent: &PlannedAgent| checks.answers(agent, &judged, &unread);
     let mut sops: BTreeMap<String, Vec<SopResult>> =
         plan.agents.iter().map(|agent| (agent.name.clone(), answers(agent))).collect();
     let mut hints: BTreeMap<String, Vec<AgentFinding>> = BTreeMap::new();
-    for hint in review.hints {
+    for hint in std::mem::take(&mut review.hints) {
         hints.entry(hint.agent.to_string()).or_default().push(hint.into());
     }
     let mut found: BTreeMap<String, Vec<AgentFinding>> = BTreeMap::new();
-    for finding in review.findings {
+    for finding in std::mem::take(&mut review.findings) {
         found.entry(finding.agent.to_string()).or_default().push(finding.into());
     }
     let mut suppressed: BTreeMap<String, Vec<SuppressedFinding>> = BTreeMap::new();
-    for one in review.suppressed {
+    for one in std::mem::take(&mut review.suppressed) {
         suppressed.entry(one.finding.agent.to_string()).or_default().push(set_aside(one));
     }
     let agents = plan.agents.iter().filter(|agent| agent.engine == BUILTIN);
     let outcomes = agents
         .map(|agent| {
-            let findings = found.remove(&agent.name).unwrap_or_default();
+            let mut findings = found.remove(&agent.name).unwrap_or_default();
+            if agent.depth == Depth::Read {
+                findings.retain(|finding| finding.category == SECRETS);
+            }
             let notes = notes_for(agent, &review.notes);
             let sops = sops.remove(&agent.name).unwrap_or_default();
             let suppressed = suppressed.remove(&agent.name).unwrap_or_default();
-            outcome(run, agent, Found { findings, suppressed, notes, sops }, unread)
+            let seen = Seen { plan, readings, review: &review };
+            outcome(run, agent, Found { findings, suppressed, notes, sops }, &seen)
         })
         .collect();
-    Reviewed { outcomes, hints, violated: BTreeMap::new(), suppressed: BTreeMap::new() }
+    Reviewed {
+        outcomes,
+        hints,
+        violated: BTreeMap::new(),
+        suppressed: BTreeMap::new(),
+        beside: Vec::new(),
+    }
 }
 
 /// What a comment suppresses, in the form of documents. Who wrote it is not known here.
@@ -99,6 +131,33 @@ pub fn hold_vetoes(outcomes: &mut [AgentOutcome], is_veto: &dyn Fn(&str, &AgentF
             }
         }
     }
+}
+
+/// The agent that searches every file for secrets, and the category of what it finds there.
+const SECURITY: &str = "security-reviewer";
+const SECRETS: &str = "secrets";
+
+/// Adds to what a model did for an agent what rules looked at beside it: files that models are shown
+/// the names of alone, and files outside its domain that were searched for secrets.
+pub fn add_rules(outcome: &mut AgentOutcome, rules: &AgentOutcome, plan: &Plan) {
+    let Some(planned) = plan.agents.iter().find(|agent| agent.name == outcome.agent) else {
+        return;
+    };
+    let units = || planned.shards.iter().flat_map(|shard| &shard.units);
+    let shown: BTreeSet<&str> =
+        units().filter(|unit| unit.kind != UnitKind::Name).map(|unit| &*unit.path).collect();
+    let is_for_rules = |path: &str| !shown.contains(path);
+    outcome.covered.retain(|covered| !is_for_rules(&covered.path));
+    let by_rules = rules.covered.iter().filter(|covered| is_for_rules(&covered.path));
+    outcome.covered.extend(
+        by_rules.cloned().map(|covered| Covered { by: Some(CoverageEngine::Rules), ..covered }),
+    );
+    outcome.covered.sort();
+    let unreadable = rules.unreadable.iter().filter(|file| is_for_rules(&file.path));
+    outcome.unreadable.extend(unreadable.cloned());
+    let bounded = rules.bounded.iter().filter(|bounded| is_for_rules(&bounded.path));
+    outcome.bounded.extend(bounded.cloned());
+    outcome.not_compared.clone_from(&rules.not_compared);
 }
 
 /// What was noted about an agent's files, files of which the same is true together.
@@ -158,6 +217,12 @@ pub fn react(
     reactions
 }
 
+/// The agent that compares dependencies with advisories.
+const VULNERABILITY: &str = "vulnerability-reviewer";
+
+/// Why a file could not be read that is there and should be text.
+pub const UNLOADED: &str = "it could not be read";
+
 /// What the rules have to say for one agent.
 struct Found {
     findings: Vec<AgentFinding>,
@@ -166,28 +231,119 @@ struct Found {
     sops: Vec<SopResult>,
 }
 
-fn outcome(
-    run: &str,
-    agent: &PlannedAgent,
-    found: Found,
-    unread: &BTreeSet<String>,
-) -> AgentOutcome {
+/// What agents' rules were given.
+struct Seen<'a> {
+    plan: &'a Plan,
+    readings: &'a Readings,
+    review: &'a Review,
+}
+
+impl Seen<'_> {
+    /// What `agent` looked at, and how closely. Whoever searches for secrets does so in every file.
+    fn covered(&self, agent: &PlannedAgent) -> Vec<Covered> {
+        let mut unparsed: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
+        for limited in self.review.limited.iter().filter(|l| l.limit == Limit::Unparsed) {
+            unparsed.entry(&limited.file).or_default().extend(&limited.lines);
+        }
+        let own = agent.shards.iter().flat_map(|shard| &shard.units);
+        let own = own.filter(|unit| !self.readings.unreadable.contains_key(&*unit.path));
+        let mut covered: Vec<Covered> = Vec::new();
+        for unit in own {
+            let (path, first, last) = (&*unit.path, unit.start_line, unit.end_line);
+            let lines = unparsed.get(path).filter(|_| unit.bytes.is_none());
+            match lines {
+                _ if !self.readings.has_rules(&agent.name, path) => {
+                    covered.push(Covered::read(path, first, last));
+                }
+                None => covered.push(Covered::reviewed(path, first, last)),
+                Some(lines) => covered.extend(split(path, (first, last), lines)),
+            }
+        }
+        if agent.name == SECURITY {
+            let own: BTreeSet<&str> = agent.files.iter().map(String::as_str).collect();
+            let others = self.plan.agents.iter().flat_map(|other| &other.shards);
+            let others = others.flat_map(|shard| &shard.units);
+            let searched = others.filter(|unit| {
+                !own.contains(&*unit.path) && !self.readings.unreadable.contains_key(&*unit.path)
+            });
+            covered.extend(
+                searched.map(|unit| Covered::read(&*unit.path, unit.start_line, unit.end_line)),
+            );
+            let planned: BTreeSet<&str> = covered.iter().map(|c| c.path.as_str()).collect();
+            let unassigned = self.plan.unassigned.iter().filter(|path| {
+                !planned.contains(path.as_str()) && !self.readings.unreadable.contains_key(*path)
+            });
+            let unassigned: Vec<Covered> =
+                unassigned.map(|path| Covered::read(path.as_str(), 0, 0)).collect();
+            covered.extend(unassigned);
+        }
+        covered.sort();
+        covered.dedup();
+        covered
+    }
+
+    /// Lines of `agent`'s files that met a bound of rules that it has for them.
+    fn bounded(&self, agent: &PlannedAgent) -> Vec<Bounded> {
+        let files: BTreeSet<&str> = agent.files.iter().map(String::as_str).collect();
+        let bounded = self.review.limited.iter().filter(|limited| {
+            limited.limit == Limit::Bound
+                && files.contains(limited.file.as_str())
+                && self.readings.has_rules(&agent.name, &limited.file)
+        });
+        let bounded = bounded.map(|limited| Bounded {
+            path: limited.file.clone(),
+            lines: limited.lines.clone(),
+            reason: limited.cause.clone(),
+        });
+        bounded.collect()
+    }
+
+    fn unreadable(&self, agent: &PlannedAgent) -> Vec<Unreadable> {
+        let files = agent.files.iter();
+        let unreadable = files.filter_map(|path| {
+            let reason = self.readings.unreadable.get(path)?;
+            Some(Unreadable { path: path.clone(), reason: reason.clone() })
+        });
+        unreadable.collect()
+    }
+}
+
+/// The lines of a unit, those that no parser could read apart from the others.
+fn split(path: &str, (first, last): (u64, u64), unparsed: &[(u64, u64)]) -> Vec<Covered> {
+    let mut covered = Vec::new();
+    let mut from = first;
+    let mut sorted = unparsed.to_vec();
+    sorted.sort_unstable();
+    for (start, end) in sorted {
+        let (start, end) = (start.max(from), end.min(last));
+        if start > end {
+            continue;
+        }
+        if start > from {
+            covered.push(Covered::reviewed(path, from, start - 1));
+        }
+        covered.push(Covered::read(path, start, end));
+        from = end + 1;
+    }
+    if from <= last {
+        covered.push(Covered::reviewed(path, from, last));
+    }
+    covered
+}
+
+fn outcome(run: &str, agent: &PlannedAgent, found: Found, seen: &Seen<'_>) -> AgentOutcome {
     let known = quorum_rules::AGENTS.contains(&agent.name.as_str());
-    let units = agent.shards.iter().flat_map(|shard| &shard.units);
-    let (seen, missed): (Vec<_>, Vec<_>) =
-        units.partition(|unit| known && !unread.contains(unit.path.as_ref()));
-    let mut covered: Vec<Covered> = seen
-        .into_iter()
-        .map(|unit| Covered::reviewed(&*unit.path, unit.start_line, unit.end_line))
-        .collect();
-    covered.sort();
+    let covered = if known { seen.covered(agent) } else { Vec::new() };
+    let unreadable = seen.unreadable(agent);
+    // What no reviewer could ever read is its own fact, and no failure of this one.
+    let missed = unreadable.iter().any(|file| file.reason == UNLOADED);
     let (status, error) = if !known {
         let error = format!(
             "the builtin engine has no rules for {}; give it a provider (`--provider`)",
             agent.name
         );
         (OutcomeStatus::Failed, Some(error))
-    } else if missed.is_empty() {
+    } else if !missed {
         (OutcomeStatus::Completed, None)
     } else {
         (OutcomeStatus::Partial, Some("some files could not be read".to_owned()))
@@ -204,9 +360,9 @@ fn outcome(
         // Rules cost no tokens: the budget is there and none of it is used.
         usage: Usage { budget: agent.budget, ..Usage::default() },
         covered,
-        bounded: Vec::new(),
-        unreadable: Vec::new(),
-        not_compared: None,
+        bounded: if known { seen.bounded(agent) } else { Vec::new() },
+        unreadable,
+        not_compared: seen.review.not_compared.clone().filter(|_| agent.name == VULNERABILITY),
         findings: found.findings,
         suppressed: found.suppressed,
         skipped: None,

@@ -8,4 +8,4 @@ mod builtin;
 pub mod llm;
 pub mod sops;
 
-pub use builtin::{BUILTIN, Reviewed, hold_vetoes, outcomes, react};
+pub use builtin::{BUILTIN, Readings, Reviewed, UNLOADED, add_rules, hold_vetoes, outcomes, react};

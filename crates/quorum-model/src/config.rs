@@ -57,6 +57,8 @@ pub struct Config {
     pub limits: Limits,
     /// What belongs to a scope.
     pub scope: ScopeConfig,
+    /// How closely every file must be looked at.
+    pub coverage: CoverageConfig,
     /// Changes to single agents, by name.
     pub agent: BTreeMap<String, AgentConfig>,
     /// Models that are not known, or known with other figures, by name.
@@ -104,6 +106,7 @@ impl Default for Config {
             progressive_summarization: Progressive::default(),
             limits: Limits::default(),
             scope: ScopeConfig::default(),
+            coverage: CoverageConfig::default(),
             agent: BTreeMap::new(),
             models: BTreeMap::new(),
             capabilities: BTreeMap::new(),
@@ -255,8 +258,28 @@ pub enum FailOn {
     Medium,
     /// LOW and above.
     Low,
-    /// No finding fails a review; vetoes still block.
+    /// No finding and no veto fails a review. One that is incomplete, a failed gate and a violated
+    /// SOP still do.
     None,
+}
+
+/// How closely every file must be looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CoverageConfig {
+    /// The least that a review is complete with; `strict` implies `reviewed`.
+    pub require: CoverageNeed,
+}
+
+/// The least that a review is complete with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CoverageNeed {
+    /// Every file is at least searched for secrets, hidden characters and injections.
+    #[default]
+    Read,
+    /// Rules for its kind, or a model, looked at every file.
+    Reviewed,
 }
 
 impl FailOn {

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Share;
+use crate::outcome::Depth;
 use crate::scope::Scope;
 use crate::tier::TierAssessment;
 use crate::unit::Unit;
@@ -161,6 +162,12 @@ pub struct PlannedAgent {
     pub shard_limit: u64,
     /// Its units, packed so that each shard fits one request and one branch.
     pub shards: Vec<Shard>,
+    /// How closely it looks: `read` where it only searches all files for secrets.
+    #[serde(default, skip_serializing_if = "Depth::is_reviewed")]
+    pub depth: Depth,
+    /// The change does not call for it: its rules run beside models, at no cost.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub beside_models: bool,
 }
 
 /// Units that go to a reviewer together.

@@ -28,6 +28,9 @@ pub struct ReviewResult {
     pub exit_code: u8,
     /// Every reason that holds, the deciding one first.
     pub reasons: Vec<String>,
+    /// Who looked, for people: `rules alone`, or `rules and claude-opus-5-5`; empty where nobody did.
+    #[serde(default)]
+    pub reviewed_by: String,
     /// What was under review, for people, such as `main...HEAD`.
     #[serde(default)]
     pub scope: String,
@@ -111,7 +114,10 @@ pub struct AgentExecution {
     pub calls: u64,
     /// Files of which it saw everything.
     pub files_reviewed: u64,
-    /// Files of which it did not.
+    /// Files that it searched for secrets, hidden characters and injections alone.
+    #[serde(default)]
+    pub files_read: u64,
+    /// Files of which it did not see everything.
     pub files_skipped: u64,
     /// Their names.
     pub skipped_files: Vec<String>,
@@ -139,15 +145,29 @@ pub struct SkippedCounts {
 }
 
 impl AgentExecution {
-    /// The share of its files that it was shown whole, in percent: 100 for all of them only, and 0
-    /// for none only.
+    /// The share of its files that it reviewed whole, in percent: 100 for all of them only, and 0
+    /// for none only. What was only read is not reviewed.
     pub fn coverage_percent(&self) -> u64 {
-        let whole = self.files_reviewed + self.files_skipped;
-        if self.files_skipped == 0 {
+        let rest = self.files_skipped + self.files_read;
+        if rest == 0 {
             return 100;
         }
+        let whole = self.files_reviewed + rest;
         let rounded = (self.files_reviewed * 200 + whole) / (2 * whole);
         rounded.clamp(u64::from(self.files_reviewed > 0), 99)
+    }
+
+    /// Its coverage in a few words: `100%`, `50%, 3 read`, `read`, `not compared`.
+    pub fn coverage_in_words(&self) -> String {
+        if self.not_compared.is_some() {
+            return "not compared".to_owned();
+        }
+        match (self.files_reviewed + self.files_skipped, self.files_read) {
+            (0, 0) => "–".to_owned(),
+            (0, _) => "read".to_owned(),
+            (_, 0) => format!("{}%", self.coverage_percent()),
+            (_, read) => format!("{}%, {read} read", self.coverage_percent()),
+        }
     }
 }
 

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use quorum_model::SCHEMA_VERSION;
 use quorum_model::budget::Thresholds;
 use quorum_model::config;
+use quorum_model::outcome::Depth;
 use quorum_model::plan::{Ceilings, Plan, PlannedAgent, Protocol, Shard};
-use quorum_model::scope::{FileEntry, FileFacts, Scope};
+use quorum_model::scope::{FileEntry, FileFacts, Flag, Scope};
 use quorum_model::tier::Tier;
 use quorum_model::unit::Unit;
 
@@ -17,7 +18,7 @@ use crate::models::{BUILTIN, DEFAULT_WINDOW, HOST, Model, Registry};
 use crate::priority;
 use crate::related::Groups;
 use crate::roster::{Member, Roster};
-use crate::select::{self, Selected};
+use crate::select::{self, Role, Selected};
 use crate::shards::{self, Limits};
 use crate::sizing;
 use crate::sop::Sop;
@@ -131,8 +132,19 @@ pub fn plan(
     let mut agents = Vec::new();
     let mut engines = Vec::new();
     for selected in &selection.agents {
-        let engine = engine(selected.member, registry, settings)?;
-        agents.push(planner.agent(selected, &engine)?);
+        let mut engine = engine(selected.member, registry, settings)?;
+        let is_paid = engine.provider != BUILTIN;
+        if selected.role != Role::Called && is_paid {
+            engine = rules()?;
+        }
+        let mut selected = selected.clone();
+        let is_free = engine.provider == BUILTIN && settings.agents.is_empty();
+        if is_free && settings.protocol != Protocol::Aad && !planner.narrow(&mut selected) {
+            continue;
+        }
+        let mut agent = planner.agent(&selected, &engine)?;
+        agent.beside_models = selected.role == Role::Rules && is_paid;
+        agents.push(agent);
         engines.push(engine);
     }
     let priced = priced(&agents, &engines);
@@ -197,7 +209,25 @@ impl Planner<'_> {
             files: order.iter().map(|&index| self.scope.files[index].path.to_string()).collect(),
             shard_limit,
             shards,
+            depth: match selected.role {
+                Role::Secrets => Depth::Read,
+                Role::Called | Role::Rules => Depth::Reviewed,
+            },
+            beside_models: false,
         })
+    }
+
+    /// Leaves a reviewer the files that its rules can say something about; whether there are any.
+    ///
+    /// What a vulnerability reviewer asks of code, where a dependency is called, is a question for a
+    /// model: its rules read manifests and lock files.
+    fn narrow(&self, selected: &mut Selected<'_>) -> bool {
+        if selected.member.agent.name != "vulnerability-reviewer" {
+            return true;
+        }
+        let flags = [Flag::Manifest, Flag::LockFile];
+        selected.files.retain(|&index| flags.iter().any(|flag| self.scope.files[index].has(*flag)));
+        !selected.files.is_empty()
     }
 
     /// The most urgent files first, and among equals those that belong together.
@@ -231,7 +261,10 @@ fn engine(member: &Member, registry: &Registry, settings: &Settings) -> Result<E
     let own = member.provider.clone().filter(|_| settings.provider != HOST);
     let provider = own.unwrap_or_else(|| settings.provider.clone());
     registry.check_provider(&provider)?;
-    if provider == BUILTIN || provider == HOST {
+    if provider == BUILTIN {
+        return rules();
+    }
+    if provider == HOST {
         let files_limit = sizing::files_limit(&Model::of_window(&provider, DEFAULT_WINDOW))?;
         return Ok(Engine { provider, model: None, files_limit });
     }
@@ -242,6 +275,12 @@ fn engine(member: &Member, registry: &Registry, settings: &Settings) -> Result<E
     let model = registry.model(name);
     let files_limit = sizing::files_limit(&model)?;
     Ok(Engine { provider, model: Some(model), files_limit })
+}
+
+/// The engine that costs nothing.
+fn rules() -> Result<Engine, PlanError> {
+    let files_limit = sizing::files_limit(&Model::of_window(BUILTIN, DEFAULT_WINDOW))?;
+    Ok(Engine { provider: BUILTIN.to_owned(), model: None, files_limit })
 }
 
 fn priced<'a>(agents: &'a [PlannedAgent], engines: &[Engine]) -> Vec<Priced<'a>> {

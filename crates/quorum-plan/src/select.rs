@@ -16,7 +16,23 @@ pub struct Selected<'a> {
     pub reasons: Vec<String>,
     /// The indices of its files, in no particular order.
     pub files: Vec<usize>,
+    /// What it is there for.
+    pub role: Role,
 }
+
+/// What a reviewer was selected for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The change or the user calls for it: a provider is paid for it where there is one.
+    Called,
+    /// It has files in its domain, and its rules cost nothing.
+    Rules,
+    /// It was not chosen, and searches all files for secrets.
+    Secrets,
+}
+
+/// Who searches for secrets, whoever else was chosen.
+const SECRETS: &str = "security-reviewer";
 
 /// The reviewers of a change, and the files that none of them answers for.
 #[derive(Clone, Debug)]
@@ -57,14 +73,23 @@ pub fn select<'a>(
             None if wanted.is_empty() => {
                 let reasons = vec!["files that are in no other reviewer's domain".to_owned()];
                 let files = std::mem::take(&mut unassigned);
-                agents.push(Selected { member, reasons, files });
+                agents.push(Selected { member, reasons, files, role: Role::Called });
             }
             None => {}
         }
     }
+    let searches = |agent: &Selected<'_>| agent.member.agent.name == SECRETS;
+    if let Some(member) = enabled(roster).find(|member| member.agent.name == SECRETS)
+        && !files.is_empty()
+        && !agents.iter().any(searches)
+    {
+        let reasons = vec!["secrets are always searched for".to_owned()];
+        agents.push(Selected { member, reasons, files: Vec::new(), role: Role::Secrets });
+    }
     let rank = |agent: &Selected<'_>| {
         let name = &agent.member.agent.name;
-        roster.members().iter().position(|member| member.agent.name == *name)
+        let place = roster.members().iter().position(|member| member.agent.name == *name);
+        (agent.role == Role::Secrets, place)
     };
     agents.sort_by_key(rank);
     Ok(Selection { agents, unassigned })
@@ -88,7 +113,8 @@ fn asked_for<'a>(
         }
         if agents.iter().all(|agent| agent.member.agent.name != member.agent.name) {
             let files = domain(member, files, protocol);
-            agents.push(Selected { member, reasons: vec!["asked for by name".to_owned()], files });
+            let reasons = vec!["asked for by name".to_owned()];
+            agents.push(Selected { member, reasons, files, role: Role::Called });
         }
     }
     Ok(agents)
@@ -105,11 +131,13 @@ fn called_for<'a>(
         if files.iter().all(|file| member.claims(file).is_none()) {
             continue;
         }
-        let reasons = reasons(member, files, tier);
-        if !reasons.is_empty() {
-            let files = domain(member, files, protocol);
-            agents.push(Selected { member, reasons, files });
+        let mut reasons = reasons(member, files, tier);
+        let role = if reasons.is_empty() { Role::Rules } else { Role::Called };
+        if role == Role::Rules {
+            reasons.push("files in its domain; its rules cost nothing".to_owned());
         }
+        let files = domain(member, files, protocol);
+        agents.push(Selected { member, reasons, files, role });
     }
     agents
 }

@@ -39,6 +39,10 @@ pub fn render(report: &Report<'_>) -> String {
     let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
     let result = report.result;
     let words = in_words(result.verdict);
+    let by = match result.reviewed_by.as_str() {
+        "" => String::new(),
+        who => format!(" by {}", escape(&text::line(who, 200))),
+    };
     let label = escape(&text::line(&report.plan.scope.label, 300));
     let reasons = if is_gated(result) { reasons(&gated(result)) } else { reasons(&result.reasons) };
     format!(
@@ -63,7 +67,7 @@ pub fn render(report: &Report<'_>) -> String {
 <main id="main">
 <section class="verdict" data-verdict="{verdict}" aria-label="Verdict">
 <div class="call">
-<h1>{words}</h1>
+<h1>{words}{by}</h1>
 {reasons}</div>
 <div class="tiles" id="tiles"></div>
 </section>

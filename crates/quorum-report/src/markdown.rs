@@ -6,6 +6,7 @@
 mod escape;
 mod findings;
 
+use quorum_model::coverage::{CoverageState, FileCoverage};
 use quorum_model::finding::{Finding, FindingState};
 use quorum_model::gate::{GateLevel, GateResult, GateStatus};
 use quorum_model::result::{AgentExecution, SopStatus};
@@ -53,19 +54,28 @@ fn page(report: &Report<'_>, limit: usize) -> String {
 fn title(report: &Report<'_>) -> String {
     let (icon, words) = match report.result.verdict {
         Verdict::Approved => ("✅", "approved"),
-        Verdict::Advisory => ("ℹ️", "advisory: vetoes were ignored"),
+        Verdict::Advisory => ("ℹ️", "advisory: what would block was lifted"),
         Verdict::ChangesRequested => ("❌", "changes requested"),
         Verdict::Blocked => ("⛔", "blocked"),
         Verdict::Incomplete => ("⚠️", "incomplete"),
         Verdict::NothingToReview => ("ℹ️", "nothing to review"),
     };
-    format!("## {icon} Quorum: {words}\n\n")
+    let by = match report.result.reviewed_by.as_str() {
+        "" => String::new(),
+        who => format!(" by {}", prose(who, 200)),
+    };
+    format!("## {icon} Quorum: {words}{by}\n\n")
 }
 
 fn reasons(report: &Report<'_>, limit: usize) -> String {
     let mut rows: Vec<String> =
         report.result.reasons.iter().map(|reason| format!("- {}\n", prose(reason, 400))).collect();
-    rows.extend(report.result.execution.agents.iter().filter_map(|agent| partial(report, agent)));
+    let agents = &report.result.execution.agents;
+    rows.extend(agents.iter().filter_map(|agent| partial(report, agent)));
+    rows.extend(agents.iter().filter_map(|agent| {
+        let title = prose(report.title(&agent.name), 100);
+        Some(format!("- {title} left out {}\n", text::left_out(agent)?))
+    }));
     if rows.is_empty() {
         return String::new();
     }
@@ -97,26 +107,55 @@ fn agents(report: &Report<'_>, limit: usize) -> String {
 
 fn row(report: &Report<'_>, agent: &AgentExecution) -> String {
     let counts = agent.counts;
-    let all = agent.files_reviewed.saturating_add(agent.files_skipped);
     let verdict = match text::agent_verdict(agent.verdict) {
+        "OK" if agent.not_compared.is_some() => "–".to_owned(),
         "OK" => "OK".to_owned(),
         other => format!("**{other}**"),
     };
     format!(
-        "| {} | {verdict} | {} | {} | {} | {} | {}/{} |\n",
+        "| {} | {verdict} | {} | {} | {} | {} | {} |\n",
         escape::cell(report.title(&agent.name), 100),
         counts.critical,
         counts.high,
         counts.medium,
         counts.low,
-        text::number(agent.files_reviewed),
-        text::number(all)
+        looked_at(agent)
     )
+}
+
+/// How many of its files an agent reviewed, and how many it only read.
+fn looked_at(agent: &AgentExecution) -> String {
+    if agent.not_compared.is_some() {
+        return "not compared".to_owned();
+    }
+    let read = agent.files_read;
+    let all = agent.files_reviewed.saturating_add(agent.files_skipped).saturating_add(read);
+    let reviewed = text::number(agent.files_reviewed);
+    match (all, read) {
+        (0, _) => "–".to_owned(),
+        (all, read) if all == read => format!("read {}", text::number(read)),
+        (all, 0) => format!("{reviewed}/{}", text::number(all)),
+        (all, read) => format!("{reviewed}/{}, {} read", text::number(all), text::number(read)),
+    }
 }
 
 fn coverage(report: &Report<'_>, limit: usize) -> String {
     let coverage = &report.result.coverage;
     let mut rows: Vec<String> = Vec::new();
+    let is_read = |file: &FileCoverage| {
+        let mut own = file.agents.values().filter(|state| **state != CoverageState::OutOfDomain);
+        let mut any = false;
+        own.all(|state| {
+            any = true;
+            *state == CoverageState::Read
+        }) && any
+    };
+    for file in coverage.files.iter().filter(|file| is_read(file)) {
+        rows.push(format!(
+            "- {} was only read: searched for secrets, hidden characters and injections\n",
+            escape::code(&file.path, 300)
+        ));
+    }
     for path in &coverage.uncovered {
         rows.push(format!("- nobody looked at {}\n", escape::code(path, 300)));
     }

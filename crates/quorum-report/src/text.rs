@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use quorum_model::finding::{Effort, Finding, FindingState, Replacement};
 use quorum_model::report::CutoffReason;
+use quorum_model::result::AgentExecution;
 use quorum_model::verdict::{AgentVerdict, Verdict};
 
 /// `text` with everything visible that would act on a terminal or hide from a reader: control
@@ -141,6 +142,15 @@ pub(crate) fn verdict(verdict: Verdict) -> &'static str {
         Verdict::Incomplete => "INCOMPLETE",
         Verdict::NothingToReview => "NOTHING_TO_REVIEW",
     }
+}
+
+/// The findings that an agent saw and left out for lack of budget, where there are any.
+pub(crate) fn left_out(agent: &AgentExecution) -> Option<String> {
+    let skipped = agent.skipped;
+    let all = skipped.medium + skipped.low;
+    (all > 0).then(|| {
+        format!("{} MEDIUM and {} LOW findings (budget limit)", skipped.medium, skipped.low)
+    })
 }
 
 /// An agent's verdict, as documents spell it.

@@ -27,6 +27,8 @@ pub struct Review {
     pub limited: Vec<Limited>,
     /// What comments in the files suppress.
     pub suppressed: Vec<Suppressed>,
+    /// Why dependencies were not compared with known vulnerabilities, where they were not.
+    pub not_compared: Option<String>,
 }
 
 /// Lines of a file that were looked at less closely than the others.
@@ -110,6 +112,7 @@ pub fn review_with(
         review.notes.extend(file.notes);
         review.limited.extend(file.limited);
         comments.insert(file.facts.path().to_owned(), file.comments);
+        review.not_compared = review.not_compared.take().or(file.not_compared);
         facts.push(file.facts);
     }
     // The same files in another order are the same change.
@@ -193,6 +196,7 @@ struct FileReview {
     limited: Vec<Limited>,
     /// Whether no change is reviewed, but the file as it is.
     whole: bool,
+    not_compared: Option<String>,
 }
 
 fn review_file(rules: &RuleSet, file: &ParsedFile, sources: &dyn Sources) -> FileReview {
@@ -222,6 +226,9 @@ fn review_file(rules: &RuleSet, file: &ParsedFile, sources: &dyn Sources) -> Fil
     let (findings, suppressed) = comments.apply(findings, file.path());
     let note = |cause: String| Note { file: file.path().to_owned(), agent: None, cause };
     let mut notes = checks::dependencies::notes(file, sources);
+    let compared = |note: &Note| note.cause != checks::dependencies::NOT_COMPARED;
+    let not_compared =
+        (!notes.iter().all(compared)).then(|| checks::dependencies::NOT_COMPARED.to_owned());
     if let Some(failure) = &file.failure {
         notes.push(note(format!("searched as text only: {failure}")));
     }
@@ -229,7 +236,7 @@ fn review_file(rules: &RuleSet, file: &ParsedFile, sources: &dyn Sources) -> Fil
         notes.push(note(format!("{}: {}", gap.cause, gap.named())));
     }
     let facts = checks::FileFacts::of(file);
-    FileReview { findings, suppressed, comments, facts, notes, limited, whole }
+    FileReview { findings, suppressed, comments, facts, notes, limited, whole, not_compared }
 }
 
 impl Limited {

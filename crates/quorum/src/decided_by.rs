@@ -6,7 +6,7 @@ use std::fs;
 
 use quorum_consensus::{Policy, Quorum};
 use quorum_model::agent::Agent;
-use quorum_model::config::{Config, FailOn};
+use quorum_model::config::{Config, CoverageConfig, CoverageNeed, FailOn};
 use quorum_model::plan::Protocol;
 use quorum_store::{Run, RunSummary, StoreError};
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,8 @@ pub(crate) struct DecidedBy {
     pub(crate) fail_on: FailOn,
     pub(crate) strict: bool,
     quorum_share: Option<f64>,
+    #[serde(default)]
+    coverage: CoverageConfig,
 }
 
 impl DecidedBy {
@@ -35,6 +37,7 @@ impl DecidedBy {
             fail_on: config.fail_on,
             strict: config.strict,
             quorum_share: config.quorum_share,
+            coverage: config.coverage,
         }
     }
 
@@ -71,6 +74,7 @@ impl DecidedBy {
             protocol,
             fail_on: self.fail_on.severity(),
             strict: self.strict,
+            require_reviewed: self.coverage.require == CoverageNeed::Reviewed,
             ignore_vetos,
             quorum: share.map_or_else(Quorum::default, Quorum::Share),
         })

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use indicatif::ProgressBar;
 use quorum_advisories::Database;
 use quorum_dispatch::sops::Checks;
-use quorum_dispatch::{BUILTIN, Reviewed};
+use quorum_dispatch::{BUILTIN, Readings, Reviewed, UNLOADED};
 use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::plan::Plan;
 use quorum_model::result::SopStatus;
-use quorum_model::scope::{FileEntry, Flag};
+use quorum_model::scope::{Change, FileEntry, Flag};
 use quorum_rules::{LineSet, RuleSet, Side, SourceFile, Sources};
 use quorum_scope::content::{Content, Contents};
 use quorum_scope::files::RawFile;
@@ -41,36 +41,48 @@ pub(crate) fn review(
     let repository = workspace.repository.as_ref();
     let contents = Contents::new(repository);
     let around = Around { snapshot: workspace.snapshot(), advisories: advisories::open()? };
-    let unread = Mutex::new(BTreeSet::new());
+    let readings = Mutex::new(Readings::default());
     let sops = plan::sops(workspace)?;
     let checks = Checks::new(&sops, |id| rules.get(id).is_some())?;
+    let unreadable = |entry: &FileEntry, reason: &str| {
+        if let Ok(mut readings) = readings.lock() {
+            readings.unreadable.insert(entry.path.to_string(), reason.to_owned());
+        }
+    };
     let load = |number: usize| {
         let (entry, raw) = (plan.scope.files.get(number)?, files.get(number)?);
         bar.inc(1);
-        if entry.has(Flag::Unreadable)
-            && let Ok(mut unread) = unread.lock()
-        {
-            unread.insert(entry.path.to_string());
+        if entry.has(Flag::Unreadable) {
+            let why = entry.flag_reasons.get(&Flag::Unreadable);
+            unreadable(entry, why.map_or(NO_TEXT, String::as_str));
         }
         match contents.read(raw) {
             Ok(Content::Unreadable(_)) | Err(_) => {
-                if let Ok(mut unread) = unread.lock() {
-                    unread.insert(entry.path.to_string());
+                if !entry.has(Flag::Unreadable) {
+                    unreadable(entry, UNLOADED);
                 }
                 None
             }
             Ok(content) => {
                 let source = source(entry, raw, content);
-                if let Some(source) = &source {
-                    checks.look(source);
+                match &source {
+                    None if is_opaque(entry) => unreadable(entry, NO_TEXT),
+                    None => {}
+                    Some(source) => {
+                        checks.look(source);
+                        let known = reviewers(rules, plan, source);
+                        if let Ok(mut readings) = readings.lock() {
+                            readings.rules.insert(entry.path.to_string(), known);
+                        }
+                    }
                 }
                 source
             }
         }
     };
     let review = quorum_rules::review_with(rules, files.len(), &load, &around);
-    let unread = unread.into_inner().unwrap_or_default();
-    let mut reviewed = quorum_dispatch::outcomes(run, plan, review, &unread, &checks);
+    let readings = readings.into_inner().unwrap_or_default();
+    let mut reviewed = quorum_dispatch::outcomes(run, plan, review, &readings, &checks);
     judge_suppressions(&mut reviewed.outcomes, plan, workspace);
     Ok(reviewed)
 }
@@ -103,6 +115,26 @@ fn judge_suppressions(outcomes: &mut [AgentOutcome], plan: &Plan, workspace: &Wo
     });
 }
 
+/// Why a file is there that nobody can read.
+const NO_TEXT: &str = "it is not text";
+
+/// Whether there is something in the file that nobody can read. A file that is gone has nothing, and
+/// all that there is of a link or another repository is its name.
+fn is_opaque(entry: &FileEntry) -> bool {
+    let is_text = !entry.has(Flag::Binary) && !entry.has(Flag::Media);
+    !is_text && entry.change != Change::Deleted && !entry.has(Flag::Unreadable)
+}
+
+/// The agents of the plan that have rules for a file.
+fn reviewers(rules: &RuleSet, plan: &Plan, source: &SourceFile) -> BTreeSet<String> {
+    let text = source.head.as_deref().or(source.base.as_deref());
+    let agents = plan.agents.iter().map(|agent| &agent.name);
+    agents
+        .filter(|agent| quorum_rules::has_rules_for(rules, agent, &source.entry, text))
+        .cloned()
+        .collect()
+}
+
 /// What the embedded rules found for each agent, whatever does its work: outcomes of those that rules
 /// do the work of, and findings for the others.
 pub(crate) fn review_all(
@@ -128,8 +160,11 @@ pub(crate) fn review_all(
     let violated = beside.iter().map(violated).collect();
     let held = |outcome: &AgentOutcome| (outcome.agent.clone(), outcome.suppressed.clone());
     let suppressed = beside.iter().map(held).collect();
-    let beside = beside.into_iter().map(|outcome| (outcome.agent, outcome.findings)).collect();
-    Ok((Reviewed { outcomes, hints: reviewed.hints, violated, suppressed }, beside))
+    let mut beside = beside;
+    let take =
+        |outcome: &mut AgentOutcome| (outcome.agent.clone(), std::mem::take(&mut outcome.findings));
+    let found = beside.iter_mut().map(take).collect();
+    Ok((Reviewed { outcomes, hints: reviewed.hints, violated, suppressed, beside }, found))
 }
 
 /// The file as the rules read it; absent where there is no text.

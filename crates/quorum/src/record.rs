@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use quorum_model::gate::GateReport;
-use quorum_model::outcome::AgentOutcome;
+use quorum_model::outcome::{AgentOutcome, Depth};
 use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_model::result::ReviewResult;
 use quorum_store::{Clock, Event, Run, RunState, RunSummary, StoreError};
@@ -192,6 +192,8 @@ impl Recorder {
                     files: Vec::new(),
                     shard_limit: 0,
                     shards: Vec::new(),
+                    depth: Depth::Reviewed,
+                    beside_models: false,
                 });
             }
         }

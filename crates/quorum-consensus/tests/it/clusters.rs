@@ -70,7 +70,11 @@ fn a_partial_agents_confidence_is_weighed_by_its_coverage() {
     let result = three().finds("go-reviewer", found).skips("go-reviewer", "b.go").decide();
     let confidences = [&result.findings[0].confidence, &result.findings[0].positions[0].confidence];
     assert_eq!(confidences, [&0.45, &0.9], "half of what it said, and what it said");
-    assert!(result.notes[0].starts_with("go-reviewer was shown 50 %"), "{:?}", result.notes);
+    assert!(
+        result.notes[0].starts_with("go-reviewer was shown 1 of 2 files whole"),
+        "{:?}",
+        result.notes
+    );
 }
 
 #[test]

@@ -9,7 +9,9 @@ use quorum_model::agent::{Agent, AgentOrigin, Domain, VetoCriterion};
 use quorum_model::budget::Mode;
 use quorum_model::finding::AgentFinding;
 use quorum_model::gate::GateResult;
-use quorum_model::outcome::{AgentOutcome, Covered, OutcomeStatus, Usage};
+use quorum_model::outcome::{
+    AgentOutcome, Bounded, Covered, Depth, OutcomeStatus, Unreadable, Usage,
+};
 use quorum_model::plan::{Ceilings, Isolation, Plan, PlannedAgent, Protocol, Shard};
 use quorum_model::report::CutoffReason;
 use quorum_model::result::ReviewResult;
@@ -111,6 +113,43 @@ impl Review {
         self
     }
 
+    /// `name` has no rules for `path` and only read it.
+    pub(crate) fn reads(mut self, name: &str, path: &str) -> Self {
+        let covered = self.outcome_of(name).covered.iter_mut();
+        covered.filter(|c| c.path == path).for_each(|c| c.depth = Depth::Read);
+        self
+    }
+
+    /// Rules of `name` met a bound on lines 10 to 20 of `path`, and no model looked at them.
+    pub(crate) fn bounds(mut self, name: &str, path: &str) -> Self {
+        let outcome = self.outcome_of(name);
+        "builtin".clone_into(&mut outcome.engine);
+        let reason = "too involved".to_owned();
+        outcome.bounded.push(Bounded { path: path.to_owned(), lines: vec![(10, 20)], reason });
+        self
+    }
+
+    /// Nobody can read `path`, and `name` is the one who tried.
+    pub(crate) fn cannot_read(mut self, name: &str, path: &str) -> Self {
+        let outcome = self.outcome_of(name);
+        outcome.covered.retain(|covered| covered.path != path);
+        let reason = "it is not text".to_owned();
+        outcome.unreadable.push(Unreadable { path: path.to_owned(), reason });
+        self
+    }
+
+    /// `name` does its work by rules.
+    pub(crate) fn by_rules(mut self, name: &str) -> Self {
+        let planned = self.plan.agents.iter_mut().find(|agent| agent.name == name);
+        let planned = planned.expect("an agent");
+        "builtin".clone_into(&mut planned.engine);
+        planned.model = None;
+        let outcome = self.outcome_of(name);
+        "builtin".clone_into(&mut outcome.engine);
+        outcome.model = None;
+        self
+    }
+
     pub(crate) fn decide(&self) -> ReviewResult {
         self.try_decide().expect("a decision")
     }
@@ -178,6 +217,8 @@ fn planned(name: &str, veto: bool, files: &[String]) -> PlannedAgent {
         reason: "chosen".to_owned(),
         files: files.to_vec(),
         shard_limit: 8192,
+        depth: quorum_model::outcome::Depth::Reviewed,
+        beside_models: false,
         shards: vec![Shard {
             wave: 1,
             tokens: 1000,

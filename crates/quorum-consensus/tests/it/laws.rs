@@ -34,6 +34,12 @@ enum End {
     SeesNothing,
     Fails,
     Missing,
+    /// It could only read the second file.
+    ReadsOne,
+    /// Lines of the second file met a bound.
+    MeetsBound,
+    /// It could not read the second file, and nobody can.
+    CannotReadOne,
 }
 
 impl Behaviour {
@@ -45,12 +51,24 @@ impl Behaviour {
             Some(Severity::High),
             Some(Severity::Critical),
         ];
-        let ends = [End::SeesAll, End::SkipsOne, End::SeesNothing, End::Fails, End::Missing];
-        found.iter().flat_map(|&found| ends.map(|ends| Self { found, ends })).collect()
+        let ends = [
+            End::SeesAll,
+            End::SkipsOne,
+            End::SeesNothing,
+            End::Fails,
+            End::Missing,
+            End::ReadsOne,
+            End::MeetsBound,
+            End::CannotReadOne,
+        ];
+        ends.iter().flat_map(|&ends| found.map(|found| Self { found, ends })).collect()
     }
 
+    /// Those in which an agent sees all, some or nothing of its files, fails, or is missing.
+    const COMMON: usize = 25;
+
     fn finished(self) -> bool {
-        matches!(self.ends, End::SeesAll | End::SkipsOne)
+        !matches!(self.ends, End::SeesNothing | End::Fails | End::Missing)
     }
 }
 
@@ -70,6 +88,9 @@ fn review(behaviours: &[Behaviour], protocol: Protocol, sensitive: bool) -> Revi
             End::SeesNothing => review = review.skips(name, "a.go").skips(name, "b.go"),
             End::Fails => review = review.fails(name),
             End::Missing => review.outcomes.retain(|outcome| outcome.agent != *name),
+            End::ReadsOne => review = review.reads(name, "b.go"),
+            End::MeetsBound => review = review.bounds(name, "b.go"),
+            End::CannotReadOne => review = review.cannot_read(name, "b.go"),
         }
     }
     review
@@ -79,8 +100,12 @@ fn review(behaviours: &[Behaviour], protocol: Protocol, sensitive: bool) -> Revi
 fn expected(behaviours: &[Behaviour], sensitive: bool) -> Verdict {
     let reported = |b: &&Behaviour| b.ends != End::Missing;
     let vetoing = &behaviours[..behaviours.len().min(3)];
-    let sees =
-        |b: &Behaviour, all: bool| b.ends == End::SeesAll || (!all && b.ends == End::SkipsOne);
+    // What an agent did about the second file; all looked at the first one who finished.
+    let looked = |b: &Behaviour| matches!(b.ends, End::SeesAll | End::ReadsOne | End::MeetsBound);
+    let guards = |b: &Behaviour| matches!(b.ends, End::SeesAll | End::ReadsOne);
+    // A model that was shown the lines on which rules met a bound has looked at them.
+    let bound = behaviours.iter().any(|b| b.ends == End::MeetsBound)
+        && behaviours.iter().all(|b| b.ends != End::SeesAll);
     let capped = |(index, b): (usize, &Behaviour)| match (index, b.found) {
         (3, found) => found.min(Some(Severity::Medium)),
         (_, found) => found,
@@ -90,9 +115,9 @@ fn expected(behaviours: &[Behaviour], sensitive: bool) -> Verdict {
         Verdict::Blocked
     } else if behaviours.iter().any(|b| !b.finished()) {
         Verdict::Incomplete
-    } else if sensitive && !sees(&behaviours[0], true) {
+    } else if sensitive && !guards(&behaviours[0]) {
         Verdict::Blocked
-    } else if !behaviours.iter().any(|b| sees(b, true)) {
+    } else if !behaviours.iter().any(looked) || bound {
         Verdict::Incomplete
     } else if worst >= Some(Severity::High) {
         Verdict::ChangesRequested
@@ -123,7 +148,9 @@ fn choices(size: usize, behaviours: usize) -> Vec<Vec<usize>> {
 /// the first agent to the last and the other way round; on all processors.
 fn for_all(sizes: std::ops::RangeInclusive<usize>, check: impl Fn(&[Behaviour], bool) + Sync) {
     let behaviours = Behaviour::all();
-    let choices: Vec<Vec<usize>> = sizes.flat_map(|size| choices(size, behaviours.len())).collect();
+    // Four agents with everything that they can do take a minute: three are enough for the rarer.
+    let ways = |size| if size < 4 || at_length() { behaviours.len() } else { Behaviour::COMMON };
+    let choices: Vec<Vec<usize>> = sizes.flat_map(|size| choices(size, ways(size))).collect();
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for part in choices.chunks(choices.len().div_ceil(workers)) {
@@ -168,13 +195,12 @@ fn check_table(protocol: Protocol, behaviours: &[Behaviour], sensitive: bool) {
     if protocol != Protocol::Vote {
         let expected = expected(behaviours, sensitive);
         assert_eq!(result.verdict, expected, "{protocol:?} {behaviours:?} {sensitive}");
-    } else if behaviours[0].found == Some(Severity::Critical) && behaviours[0].ends != End::Missing
+    } else if behaviours
+        .iter()
+        .take(3)
+        .any(|b| b.found == Some(Severity::Critical) && b.ends != End::Missing)
     {
-        assert_eq!(
-            result.verdict,
-            Verdict::Blocked,
-            "a security veto was outvoted: {behaviours:?}"
-        );
+        assert_eq!(result.verdict, Verdict::Blocked, "a veto was outvoted: {behaviours:?}");
     }
 }
 
@@ -267,16 +293,15 @@ proptest! {
         prop_assert_eq!(before, json(&review.decide()));
     }
 
-    /// Whatever others say about it: an added veto that its author stands by blocks. Under `vote`
-    /// this holds for a security reviewer's, since others can be outvoted.
+    /// Whatever others say about it, and under whatever protocol: an added veto that its author
+    /// stands by blocks.
     #[test]
     fn an_added_veto_always_blocks(
         mut review in case(), noise in noise(), line in 1..20u64,
     ) {
         add_noise(&mut review, &noise);
-        let voting = review.policy.protocol == Protocol::Vote;
         let name = review.outcomes.iter().map(|outcome| outcome.agent.clone());
-        let name = name.into_iter().find(|name| name == NAMES[0] || (!voting && name != NAMES[3]));
+        let name = name.into_iter().find(|name| name != NAMES[3]);
         prop_assume!(name.is_some());
         let name = name.unwrap_or_default();
         let own = &mut review.outcome_of(&name).reactions;

@@ -279,3 +279,37 @@ fn a_blocking_finding_that_nobody_made_is_an_error() {
     }
     assert!(check_grounded(&review.decide(), &stale).is_err());
 }
+
+/// A reviewer that only ran rules says nothing about what it has no rule for.
+#[test]
+fn rules_beside_models_have_no_vote() {
+    let review = || {
+        Review::of(&["a.go"])
+            .protocol(Protocol::Vote)
+            .agent("go-reviewer")
+            .agent("code-quality-reviewer")
+            .agent("documentation-reviewer")
+            .by_rules("code-quality-reviewer")
+            .by_rules("documentation-reviewer")
+    };
+    let found = || finding(Severity::Medium, "a.go", 7, "The handle is never closed");
+    let model = review().finds("go-reviewer", found()).decide();
+    assert_eq!((model.findings.len(), model.not_agreed.len()), (1, 0));
+    let rules = review().finds("code-quality-reviewer", found()).decide();
+    assert_eq!((rules.findings.len(), rules.not_agreed.len()), (0, 1));
+    let alone = review().by_rules("go-reviewer").finds("go-reviewer", found()).decide();
+    assert_eq!((alone.findings.len(), alone.not_agreed.len()), (0, 1), "all of them vote");
+}
+
+#[test]
+fn no_veto_is_outvoted() {
+    let veto = finding(Severity::Critical, "a.go", 7, "Data is lost");
+    let result = Review::of(&["a.go"])
+        .protocol(Protocol::Vote)
+        .agent("go-reviewer")
+        .agent("code-quality-reviewer")
+        .agent("documentation-reviewer")
+        .finds("go-reviewer", veto)
+        .decide();
+    assert_eq!(result.verdict, Verdict::Blocked);
+}

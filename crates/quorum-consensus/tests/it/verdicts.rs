@@ -21,7 +21,7 @@ fn nothing_found_and_everything_seen_is_approved() {
     for protocol in [Protocol::Veto, Protocol::Aad, Protocol::Ci, Protocol::Vote] {
         let result = two().protocol(protocol).decide();
         assert_eq!((result.verdict, result.exit_code), (Verdict::Approved, 0));
-        assert_eq!(result.reasons, ["no finding at or above HIGH in 2 files"]);
+        assert_eq!(result.reasons, ["no finding at or above HIGH in 2 files, by rules and small"]);
         assert!(result.execution.agents.iter().all(|agent| agent.verdict == AgentVerdict::Ok));
     }
 }
@@ -281,5 +281,215 @@ fn fail_on_and_strict_move_the_limit() {
     assert_eq!(strict.decide().verdict, Verdict::ChangesRequested);
     let mut none = review.finds("go-reviewer", finding(Severity::High, "b.go", 7, "A bug"));
     none.policy.fail_on = None;
-    assert_eq!(none.decide().verdict, Verdict::Approved);
+    let result = none.decide();
+    assert_eq!((result.verdict, result.exit_code), (Verdict::Advisory, 0));
+    assert!(result.reasons[0].ends_with("; lifted: nothing fails this review"));
+}
+
+/// What `--fail-on none` lifts and what it does not.
+#[test]
+fn fail_on_none_lifts_findings_and_vetoes_and_nothing_else() {
+    let vetoed = || {
+        let veto = finding(Severity::Critical, "a.go", 7, "Data is lost");
+        let mut review = two().finds("go-reviewer", veto);
+        review.policy.fail_on = None;
+        review
+    };
+    let result = vetoed().decide();
+    assert_eq!((result.verdict, result.exit_code), (Verdict::Advisory, 0));
+    assert_eq!(result.execution.agents[1].verdict, quorum_model::verdict::AgentVerdict::Veto);
+    assert_eq!(result.findings.len(), 1, "it stays in the report");
+
+    assert_eq!(vetoed().fails("security-reviewer").decide().verdict, Verdict::Incomplete);
+    let uncovered = vetoed().skips("security-reviewer", "b.go").skips("go-reviewer", "b.go");
+    assert_eq!(uncovered.decide().verdict, Verdict::Incomplete);
+    let unguarded = vetoed().sensitive("b.go").skips("security-reviewer", "b.go");
+    assert_eq!(unguarded.decide().verdict, Verdict::Blocked);
+    let mut gated = vetoed();
+    gated.gates = vec![gate_of(GateStatus::Failed, true)];
+    assert_eq!(gated.decide().verdict, Verdict::Blocked);
+    let mut broken = vetoed();
+    broken.outcome_of("go-reviewer").sops = vec![sop(SopStatus::Violated, SopSeverity::Error)];
+    assert_eq!(broken.decide().verdict, Verdict::Blocked);
+    let mut strict = vetoed();
+    strict.policy.strict = true;
+    assert_eq!(strict.decide().verdict, Verdict::Blocked, "strict lifts nothing");
+}
+
+fn sop(status: SopStatus, severity: SopSeverity) -> SopResult {
+    SopResult {
+        sop: "errors".to_owned(),
+        severity,
+        status,
+        evidence: "because".to_owned(),
+        file: None,
+        line: None,
+        finding_severity: None,
+    }
+}
+
+#[test]
+fn nothing_in_scope_is_no_approval() {
+    let mut review = Review::of(&[]);
+    let result = review.decide();
+    assert_eq!((result.verdict, result.exit_code), (Verdict::NothingToReview, 0));
+    assert_eq!(result.reasons, ["there is nothing to review"]);
+    review.gates = vec![gate_of(GateStatus::Failed, true)];
+    assert_eq!(review.decide().verdict, Verdict::Blocked);
+}
+
+#[test]
+fn what_was_only_read_is_complete_unless_more_is_asked_for() {
+    let read = || two().reads("security-reviewer", "b.go").reads("go-reviewer", "b.go");
+    let result = read().decide();
+    assert_eq!(result.verdict, Verdict::Approved);
+    assert_eq!(result.coverage.files[1].agents["go-reviewer"], CoverageState::Read);
+    assert_eq!(result.coverage.uncovered, [""; 0]);
+    assert_eq!(result.execution.agents[0].coverage_in_words(), "50%, 1 read");
+    assert!(result.notes.iter().any(|note| note.contains("read, not reviewed")), "{result:#?}");
+    for strict in [false, true] {
+        let mut review = read();
+        review.policy.strict = strict;
+        review.policy.require_reviewed = !strict;
+        let result = review.decide();
+        assert_eq!(result.verdict, Verdict::Incomplete);
+        assert_eq!(result.reasons, ["b.go was only read: no reviewer has rules for it"]);
+        let one = two().reads("go-reviewer", "b.go");
+        let mut one = one;
+        one.policy.require_reviewed = true;
+        assert_eq!(one.decide().verdict, Verdict::Approved, "the other agent reviewed it");
+    }
+    let sensitive = read().sensitive("b.go");
+    assert_eq!(sensitive.decide().verdict, Verdict::Approved);
+    let mut sensitive = sensitive;
+    sensitive.policy.require_reviewed = true;
+    assert_eq!(sensitive.decide().verdict, Verdict::Blocked);
+}
+
+#[test]
+fn what_nobody_can_read_is_incomplete_and_media_change_nothing() {
+    let unreadable =
+        || two().cannot_read("security-reviewer", "b.go").cannot_read("go-reviewer", "b.go");
+    let result = unreadable().decide();
+    assert_eq!(result.verdict, Verdict::Incomplete);
+    assert_eq!(result.reasons, ["b.go is unreadable: it is not text"]);
+    assert_eq!(result.coverage.files[1].agents["go-reviewer"], CoverageState::Unreadable);
+    assert_eq!(unreadable().sensitive("b.go").decide().verdict, Verdict::Blocked);
+    let mut media = unreadable();
+    media.plan.scope.files[1].flags.push(quorum_model::scope::Flag::Media);
+    let result = media.decide();
+    assert_eq!(result.verdict, Verdict::Approved);
+    assert_eq!(result.coverage.uncovered, [""; 0]);
+    assert!(result.notes.iter().any(|note| note.ends_with("not looked at: b.go")));
+    assert_eq!(result.execution.agents[0].coverage_in_words(), "100%");
+}
+
+#[test]
+fn lines_that_met_a_bound_are_named() {
+    let result = two().bounds("security-reviewer", "b.go").bounds("go-reviewer", "b.go").decide();
+    assert_eq!(result.verdict, Verdict::Incomplete);
+    assert_eq!(result.reasons, ["lines 10–20 of b.go met a bound: too involved"]);
+    let row = &result.coverage.files[1];
+    assert_eq!(row.agents["go-reviewer"], CoverageState::Partial);
+    assert_eq!(row.lines["go-reviewer"], [(1, 9), (21, 100)]);
+}
+
+/// Whoever only searches for secrets covers nothing.
+#[test]
+fn a_search_for_secrets_is_no_review() {
+    let mut review = two().reads("security-reviewer", "a.go").reads("security-reviewer", "b.go");
+    review.plan.agents[0].depth = quorum_model::outcome::Depth::Read;
+    review.plan.agents[0].files.clear();
+    let result = review.decide();
+    assert_eq!(result.verdict, Verdict::Approved);
+    assert_eq!(result.execution.agents[0].coverage_in_words(), "read");
+    assert_eq!(review.clone().sensitive("b.go").decide().verdict, Verdict::Blocked);
+    let skipped = review.skips("go-reviewer", "b.go").decide();
+    assert_eq!(skipped.verdict, Verdict::Incomplete, "{:?}", skipped.reasons);
+}
+
+#[test]
+fn a_sensitive_file_needs_the_model_where_there_is_one() {
+    let beside = |beside: bool| {
+        let mut review = two().sensitive("b.go").by_rules("security-reviewer");
+        review.plan.agents[0].beside_models = beside;
+        review.decide()
+    };
+    assert_eq!(beside(false).verdict, Verdict::Approved);
+    let result = beside(true);
+    assert_eq!(result.verdict, Verdict::Blocked);
+    assert!(result.reasons[0].contains("by rules alone"), "{:?}", result.reasons);
+}
+
+#[test]
+fn the_verdict_says_who_looked() {
+    assert_eq!(two().decide().reviewed_by, "rules and small");
+    let rules = two().by_rules("security-reviewer").by_rules("go-reviewer").decide();
+    assert_eq!(rules.reviewed_by, "rules alone");
+    assert_eq!(rules.reasons, ["no finding at or above HIGH in 2 files, by rules alone"]);
+    let engine = quorum_model::coverage::CoverageEngine::Rules;
+    assert_eq!(rules.coverage.files[0].engines["go-reviewer"], engine);
+    let failed = two().by_rules("security-reviewer").fails("go-reviewer").decide();
+    assert_eq!(failed.reviewed_by, "rules alone", "a model that failed did not look");
+}
+
+/// What was seen and left out for lack of budget would have counted.
+#[test]
+fn findings_that_were_left_out_are_no_pass_where_they_would_count() {
+    use quorum_model::report::SkippedFindings;
+    let left = |medium_count, low_count| {
+        let mut review = two();
+        review.outcome_of("go-reviewer").skipped =
+            Some(SkippedFindings { medium_count, low_count });
+        review
+    };
+    let table = [
+        (Some(Severity::High), false, (3, 5), Verdict::Approved),
+        (Some(Severity::Medium), false, (3, 5), Verdict::Incomplete),
+        (Some(Severity::Medium), false, (0, 5), Verdict::Approved),
+        (Some(Severity::Low), false, (0, 5), Verdict::Incomplete),
+        (None, false, (3, 5), Verdict::Approved),
+        (Some(Severity::High), true, (0, 1), Verdict::Incomplete),
+        (Some(Severity::High), true, (0, 0), Verdict::Approved),
+    ];
+    for (fail_on, strict, (medium, low), expected) in table {
+        let mut review = left(medium, low);
+        review.policy.fail_on = fail_on;
+        review.policy.strict = strict;
+        let result = review.decide();
+        assert_eq!(result.verdict, expected, "{fail_on:?} {strict} {medium} {low}");
+        let skipped = result.execution.agents[1].skipped;
+        assert_eq!((skipped.medium, skipped.low), (medium, low));
+    }
+}
+
+#[test]
+fn an_error_level_sop_without_an_answer_is_no_pass() {
+    use SopStatus::{NotApplicable, NotChecked, NotReviewed, Passed};
+    let answered = |status, severity, strict| {
+        let mut review = two();
+        review.plan.agents[1].shards[0].sops = vec!["errors".to_owned()];
+        review.outcome_of("go-reviewer").sops = vec![sop(status, severity)];
+        review.policy.strict = strict;
+        review.decide().verdict
+    };
+    for strict in [false, true] {
+        assert_eq!(answered(NotReviewed, SopSeverity::Error, strict), Verdict::Incomplete);
+        assert_eq!(answered(NotReviewed, SopSeverity::Warning, strict), Verdict::Approved);
+        for status in [Passed, NotApplicable] {
+            assert_eq!(answered(status, SopSeverity::Error, strict), Verdict::Approved);
+        }
+    }
+    assert_eq!(answered(NotChecked, SopSeverity::Error, false), Verdict::Approved);
+    assert_eq!(answered(NotChecked, SopSeverity::Error, true), Verdict::Incomplete);
+    // Another's answer counts for the files that it was given.
+    let mut review = two();
+    for agent in &mut review.plan.agents {
+        agent.shards[0].sops = vec!["errors".to_owned()];
+    }
+    review.outcome_of("go-reviewer").sops = vec![sop(NotReviewed, SopSeverity::Error)];
+    review.outcome_of("security-reviewer").sops = vec![sop(Passed, SopSeverity::Error)];
+    assert_eq!(review.decide().verdict, Verdict::Approved);
+    review.plan.agents[0].shards[0].units.retain(|unit| &*unit.path == "a.go");
+    assert_eq!(review.decide().verdict, Verdict::Incomplete);
 }

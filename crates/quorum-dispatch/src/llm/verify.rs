@@ -199,6 +199,8 @@ mod tests {
             files: Vec::new(),
             shard_limit: 1,
             shards: Vec::new(),
+            depth: quorum_model::outcome::Depth::Reviewed,
+            beside_models: false,
         }
     }
 

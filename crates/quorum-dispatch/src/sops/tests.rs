@@ -1,4 +1,5 @@
 use super::*;
+use quorum_model::outcome::Depth;
 use quorum_model::plan::Shard;
 use quorum_model::result::SopSeverity;
 use quorum_model::scope::{Change, FileEntry, FileKind};
@@ -41,6 +42,8 @@ fn agent(files: &[&str], sops: &[Sop]) -> PlannedAgent {
         reason: String::new(),
         files: files.iter().map(|&path| path.to_owned()).collect(),
         shard_limit: 0,
+        depth: Depth::Reviewed,
+        beside_models: false,
         shards: vec![Shard {
             wave: 1,
             tokens: 0,

@@ -133,6 +133,8 @@ impl Bench {
                 files: files.iter().map(|file| file.path.to_string()).collect(),
                 shard_limit: self.budget,
                 shards: shards.clone(),
+                depth: quorum_model::outcome::Depth::Reviewed,
+                beside_models: false,
             })
             .collect();
         Plan {

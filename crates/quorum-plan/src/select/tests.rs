@@ -42,7 +42,48 @@ fn names(files: &[FileEntry], tier: &TierAssessment, wanted: &[&str]) -> Vec<Str
     let roster = Roster::embedded().expect("the embedded agents parse");
     let wanted: Vec<String> = wanted.iter().map(|&name| name.to_owned()).collect();
     let found = select(&roster, files, tier, Protocol::Veto, &wanted).expect("they are known");
-    found.agents.iter().map(|agent| agent.member.agent.short_name().to_owned()).collect()
+    let called = found.agents.iter().filter(|agent| agent.role == Role::Called);
+    called.map(|agent| agent.member.agent.short_name().to_owned()).collect()
+}
+
+/// Every reviewer with a file in its domain has its rules run, whatever the tier.
+#[test]
+fn rules_run_for_every_reviewer_with_a_file() {
+    let roster = Roster::embedded().expect("the embedded agents parse");
+    let simple = tier(Tier::Simple, &[]);
+    let files = [file("a.go", Some("Go"), FileKind::Code, &[Flag::PublicApi])];
+    let found = select(&roster, &files, &simple, Protocol::Veto, &[]).expect("nothing asked");
+    let roles: Vec<(&str, Role)> =
+        found.agents.iter().map(|agent| (agent.member.agent.short_name(), agent.role)).collect();
+    assert_eq!(
+        roles,
+        [
+            ("security", Role::Rules),
+            ("vulnerability", Role::Rules),
+            ("go", Role::Called),
+            ("code-quality", Role::Called),
+            ("documentation", Role::Rules),
+            ("user-persona", Role::Called),
+        ]
+    );
+}
+
+/// Whoever is chosen, and whatever the change: somebody searches for secrets.
+#[test]
+fn secrets_are_always_searched_for() {
+    let roster = Roster::embedded().expect("the embedded agents parse");
+    let simple = tier(Tier::Simple, &[]);
+    let prose = [file("README.md", Some("Markdown"), FileKind::Prose, &[Flag::Docs])];
+    let code = [c_file("a.c")];
+    let go = ["go".to_owned()];
+    for (files, wanted) in [(&prose, &[][..]), (&code, &go[..])] {
+        let found = select(&roster, files, &simple, Protocol::Veto, wanted).expect("known");
+        let security = found.agents.iter().find(|agent| agent.member.agent.name == SECRETS);
+        let security = security.expect("it is there");
+        assert_eq!((security.role, security.files.len()), (Role::Secrets, 0));
+    }
+    let nothing = select(&roster, &[], &simple, Protocol::Veto, &[]).expect("nothing asked");
+    assert!(nothing.agents.is_empty());
 }
 
 #[test]

@@ -3,14 +3,16 @@
 const CELLS = {
   r: ["r", "●", "reviewed"],
   p: ["p", "◐", "in part"],
+  d: ["d", "◌", "read: searched for secrets, hidden characters and injections alone"],
   s: ["s", "○", "skipped"],
+  u: ["u", "✕", "unreadable"],
   "-": ["o", "·", "not in its domain"],
 };
 
 function coveragePanel(showFile) {
   const counts = new Map();
   for (const finding of data.findings) if (isOpen(finding)) counts.set(finding.file, (counts.get(finding.file) || 0) + 1);
-  const rank = (file) => (/^-*$/.test(file.states) ? 3 : file.states.includes("s") ? 2 : file.states.includes("p") ? 1 : 0);
+  const rank = (file) => (/^-*$/.test(file.states) ? 3 : /[su]/.test(file.states) ? 2 : file.states.includes("p") ? 1 : 0);
   const files = data.files.map((file, index) => ({ ...file, index, found: counts.get(file.path) || 0, rank: rank(file) }));
   const order = { by: "path", down: false };
 
@@ -42,7 +44,7 @@ function coveragePanel(showFile) {
 
   const tests = {
     gaps: (file) => file.rank > 0,
-    uncovered: (file) => !/[rp]/.test(file.states),
+    uncovered: (file) => !/[rpd]/.test(file.states),
     sensitive: (file) => file.sensitive,
     found: (file) => file.found > 0,
   };
@@ -69,7 +71,7 @@ function coveragePanel(showFile) {
       const hint = `${agent.title}: ${words}${lines ? `, lines ${lines}` : ""}`;
       return h("td", {}, h("span", { class: `cell ${kind}`, title: hint, role: "img", "aria-label": hint }, sign));
     });
-    const missing = [...file.states].filter((state) => state === "s" || state === "p").length;
+    const missing = [...file.states].filter((state) => "spu".includes(state)).length;
     return h("tr", {},
       h("td", { class: "path" }, h("span", { class: "dir" }, file.path.slice(0, slash)), file.path.slice(slash), file.sensitive ? [" ", h("span", { class: "tag" }, "sensitive")] : null),
       h("td", {}, found), h("td", { class: "num" }, number(file.tokens)), h("td", {}, missing ? number(missing) : ""), cells);

@@ -64,6 +64,11 @@ struct Agent<'a> {
     usd: f64,
     calls: u64,
     reviewed: u64,
+    /// Files that were searched for secrets, hidden characters and injections alone.
+    read: u64,
+    /// Why dependencies were not compared with advisories, where they were not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_compared: Option<String>,
     skipped: u64,
     counts: [u64; 4],
     vetoes: Vec<String>,
@@ -222,6 +227,8 @@ fn executed<'a>(report: &Report<'_>, agent: &'a AgentExecution) -> Agent<'a> {
         usd: agent.usd,
         calls: agent.calls,
         reviewed: agent.files_reviewed,
+        read: agent.files_read,
+        not_compared: agent.not_compared.as_deref().map(|why| text::line(why, 300)),
         skipped: agent.files_skipped,
         counts: [counts.critical, counts.high, counts.medium, counts.low],
         vetoes: agent.veto_reasons.iter().take(20).map(|why| text::line(why, 500)).collect(),

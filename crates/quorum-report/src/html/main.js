@@ -14,7 +14,7 @@ function tiles() {
   const words = worst.slice(0, 2).map(([severity, count]) => `${number(count)} ${severity.toLowerCase()}`).join(", ");
   document.getElementById("tiles").append(
     tile("Open findings", number(open.length), words || "none"),
-    tile("Files looked at", `${share} %`, `${number(seen)} of ${number(data.files.length)}`),
+    tile("Files reviewed", `${share} %`, `${number(seen)} of ${number(data.files.length)}`),
     tile("Agents", number(data.agents.length), vetoes ? plural(vetoes, "veto", "vetoes") : "no veto"),
     tile("Tokens under review", number(data.scope.tokens), used ? `${number(used)} in and out` : "nothing was sent"),
     tile("Cost", usd > 0 ? money(usd) : "$0", usd > 0 ? plural(sum(data.agents, (agent) => agent.calls), "call", "calls") : "nothing was paid"),

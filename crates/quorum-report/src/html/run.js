@@ -17,7 +17,7 @@ function card(agent) {
     return mark;
   });
   const pair = (label, value) => h("div", { class: "pair" }, h("span", {}, label), h("b", {}, value));
-  const files = agent.reviewed + agent.skipped;
+  const files = agent.reviewed + agent.skipped + (agent.read || 0);
   const offline = !agent.used && !agent.tokens;
   return h("article", { class: "card" },
     h("header", {}, h("h3", {}, agent.title), h("span", { class: "pill", "data-agent": agent.verdict }, agent.verdict)),
@@ -30,7 +30,7 @@ function card(agent) {
     h("div", {}, pair("Budget", `${number(agent.used)} of ${number(agent.budget)} tokens (${Math.round(share * 100)} %)`),
       h("div", { class: share >= 0.8 ? "meter hot" : "meter", role: "img", "aria-label": `${Math.round(share * 100)} % of the budget used` }, fill, marks)),
     spark(agent),
-    h("div", {}, pair("Files", `${number(agent.reviewed)} of ${number(files)}`), offline ? null : [pair("Calls", number(agent.calls)),
+    h("div", {}, pair("Files", `${number(agent.reviewed)} of ${number(files)}${agent.read ? `, ${number(agent.read)} only read` : ""}`), agent.not_compared ? pair("Advisories", agent.not_compared) : null, offline ? null : [pair("Calls", number(agent.calls)),
       pair("Tokens sent and received", number(agent.tokens)), pair("Cost", agent.usd > 0 ? money(agent.usd) : "nothing")]));
 }
 

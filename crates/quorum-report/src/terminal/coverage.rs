@@ -1,5 +1,7 @@
 //! Who was shown what, and what to run for the rest.
 
+use std::fmt::Write as _;
+
 use quorum_model::coverage::{CoverageState, FileCoverage, Gap};
 use quorum_model::result::ReviewResult;
 
@@ -123,7 +125,8 @@ pub(super) fn write_matrix(page: &mut Page, result: &ReviewResult) {
         let folded_gaps = with_gaps.saturating_sub(FILES);
         page.line(&format!("{folded} more files are folded, {folded_gaps} of them with gaps"));
     }
-    page.line(&format!("Coverage: {whole}/{} files fully covered", files.len()));
+    page.line(&format!("Coverage: {}", totals(files, whole)));
+    legend(page, files);
     for gap in result.coverage.gaps.iter().take(FILES) {
         let why = gap.reason.as_deref().unwrap_or("skipped");
         let short = gap.agent.strip_suffix("-reviewer").unwrap_or(&gap.agent);
@@ -131,6 +134,44 @@ pub(super) fn write_matrix(page: &mut Page, result: &ReviewResult) {
     }
     if let Some(more) = result.coverage.gaps.len().checked_sub(FILES + 1) {
         page.line(&format!("  and {} more gaps", more + 1));
+    }
+}
+
+/// How many files were looked at, and how.
+fn totals(files: &[FileCoverage], whole: usize) -> String {
+    let has = |file: &FileCoverage, state| file.agents.values().any(|other| *other == state);
+    let read = files.iter().filter(|file| {
+        let unreviewed = [CoverageState::Reviewed, CoverageState::Partial, CoverageState::Skipped];
+        has(file, CoverageState::Read) && unreviewed.iter().all(|state| !has(file, *state))
+    });
+    let unreadable = files.iter().filter(|file| has(file, CoverageState::Unreadable));
+    let mut totals = format!("{whole}/{} files reviewed whole", files.len());
+    for (count, how) in [(read.count(), "only read"), (unreadable.count(), "unreadable")] {
+        if count > 0 {
+            _ = write!(totals, ", {count} {how}");
+        }
+    }
+    totals
+}
+
+/// What the words in the cells mean, those that there are.
+fn legend(page: &mut Page, files: &[FileCoverage]) {
+    let has = |state: CoverageState| {
+        files.iter().any(|file| file.agents.values().any(|other| *other == state))
+    };
+    let words = [
+        (CoverageState::Partial, "PART = some lines"),
+        (
+            CoverageState::Read,
+            "read = searched for secrets, hidden characters and injections alone",
+        ),
+        (CoverageState::Skipped, "SKIP = not shown"),
+        (CoverageState::Unreadable, "UNRD = nobody can read it"),
+    ];
+    let shown = words.into_iter().filter(|(state, _)| has(*state)).map(|(_, words)| words);
+    let shown: Vec<&str> = std::iter::once("Y = reviewed").chain(shown).collect();
+    if shown.len() > 1 {
+        page.paragraph("  ", &shown.join("; "), 3);
     }
 }
 
@@ -204,7 +245,10 @@ fn cell(page: &Page, state: CoverageState) -> Cell {
 
 /// Whether every agent that answers for the file was shown all of it, and there is one.
 fn is_whole(file: &FileCoverage) -> bool {
-    let mut states = file.agents.values().filter(|state| **state != CoverageState::OutOfDomain);
+    let mut states = file.agents.values().filter(|state| {
+        // Whoever searches all files for secrets has no part in this.
+        !matches!(state, CoverageState::OutOfDomain | CoverageState::Read)
+    });
     let mut any = false;
     states.all(|state| {
         any = true;

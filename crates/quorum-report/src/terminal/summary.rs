@@ -47,7 +47,11 @@ fn verdict(page: &mut Page, result: &ReviewResult) {
         1 => format!(" (1 veto{ignored})"),
         vetoes => format!(" ({vetoes} vetoes{ignored})"),
     };
-    let line = format!("Verdict: {}{vetoes}", page.paint(style, name));
+    let by = match result.reviewed_by.as_str() {
+        "" => String::new(),
+        who => format!(" by {}", text::line(who, 60, page.ellipsis())),
+    };
+    let line = format!("Verdict: {}{vetoes}{by}", page.paint(style, name));
     page.line(&line);
     // What a gate says about itself below is better than a reason.
     let gates = result.gates.iter().filter(|gate| gate.blocks()).count();
@@ -79,8 +83,8 @@ fn warnings(page: &mut Page, result: &ReviewResult) {
     for agent in &result.execution.agents {
         let files = format!(
             "({}/{} files)",
-            agent.files_reviewed,
-            agent.files_reviewed + agent.files_skipped
+            agent.files_reviewed + agent.files_read,
+            agent.files_reviewed + agent.files_read + agent.files_skipped
         );
         let warning = match (&agent.error, agent.partial) {
             (Some(error), _) => format!("No result: {} did not finish: {error}", agent.name),
@@ -109,6 +113,9 @@ fn why(agent: &AgentExecution) -> &'static str {
 }
 
 fn agents(page: &mut Page, result: &ReviewResult) {
+    if result.execution.agents.is_empty() {
+        return;
+    }
     let mut head = vec![("Agent".to_owned(), Align::Left), ("Verdict".to_owned(), Align::Left)];
     head.extend(["C", "H", "M", "L"].map(|name| (name.to_owned(), Align::Right)));
     head.push(("Coverage".to_owned(), Align::Left));
@@ -127,14 +134,16 @@ fn agents(page: &mut Page, result: &ReviewResult) {
             };
             let title = if agent.title.is_empty() { &agent.name } else { &agent.title };
             let counts = agent.counts;
-            let coverage = format!(
-                "{}%{}",
-                agent.coverage_percent(),
-                if agent.partial { warning } else { "" }
-            );
+            let words = agent.coverage_in_words();
+            let words = if words == "–" { page.sign("–", "-") } else { &words };
+            let coverage = format!("{words}{}", if agent.partial { warning } else { "" });
             let mut row = vec![
                 Cell::plain(text::line(title, room, page.ellipsis())),
-                Cell::styled(crate::text::agent_verdict(agent.verdict), style),
+                match (agent.verdict, &agent.not_compared) {
+                    // It found nothing, and did not do what its name promises.
+                    (AgentVerdict::Ok, Some(_)) => Cell::styled(page.sign("–", "-"), DIM),
+                    (verdict, _) => Cell::styled(crate::text::agent_verdict(verdict), style),
+                },
             ];
             let numbers = [
                 (counts.critical, BAD),
@@ -166,6 +175,11 @@ pub(super) fn write_footer(page: &mut Page, result: &ReviewResult, full_report: 
             .map(|(reason, count)| format!("{count} {}", reason.replace('_', " ")))
             .collect();
         page.paragraph("", &format!("Not published: {}", reasons.join(", ")), REASON_LINES);
+    }
+    for agent in &result.execution.agents {
+        if let Some(skipped) = crate::text::left_out(agent) {
+            page.paragraph("", &format!("Left out by {}: {skipped}", agent.name), REASON_LINES);
+        }
     }
     for note in &result.notes {
         page.paragraph("Note: ", note, REASON_LINES);

@@ -257,7 +257,7 @@ fn the_samples_say_what_they_must() {
     let page = at(80, &blocked());
     for part in [
         "═══ Consensus Review: src/auth/ ═══\n",
-        "Verdict: BLOCKED (2 vetoes)\n",
+        "Verdict: BLOCKED (2 vetoes) by rules and gpt\n",
         "⚠️ Partial results: security-reviewer hit budget limit (8/12 files)\n",
         "│ Agent         │ Verdict │ C │ H │ M │ L │ Coverage │\n",
         "│ Security      │ VETO    │ 1 │ 0 │ 2 │ 0 │ 67% ⚠️   │\n",
@@ -267,7 +267,7 @@ fn the_samples_say_what_they_must() {
         assert!(page.contains(part), "no {part:?} in\n{page}");
     }
     let page = at(80, &approved());
-    for part in ["Verdict: APPROVED\n", "Medium (3):\n", "Low (6):\n"] {
+    for part in ["Verdict: APPROVED by rules and gpt\n", "Medium (3):\n", "Low (6):\n"] {
         assert!(page.contains(part), "no {part:?} in\n{page}");
     }
 }
@@ -331,6 +331,6 @@ fn many_files_are_folded_and_gaps_come_first() {
     let second = page.lines().position(|line| line.contains("file00.go"));
     assert!(first.is_some() && first < second, "{page}");
     assert!(page.contains("30 more files are folded, 0 of them with gaps"), "{page}");
-    assert!(page.contains("Coverage: 49/50 files fully covered"));
+    assert!(page.contains("Coverage: 49/50 files reviewed whole"));
     assert!(page.contains("→ Consider: quorum review src/file49.go --agents security"));
 }

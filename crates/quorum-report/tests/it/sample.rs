@@ -169,6 +169,7 @@ impl Sample {
             notes: Vec::new(),
             verdict: Verdict::Blocked,
             exit_code: 1,
+            reviewed_by: "rules and claude-sonnet-4-5".to_owned(),
             reasons: vec![
                 "Security vetoes: SEC-001 is CRITICAL".to_owned(),
                 "5 findings are HIGH or worse, and the limit is HIGH".to_owned(),
@@ -568,6 +569,7 @@ fn execution(name: &str, findings: &[Finding], coverage: &Coverage) -> AgentExec
         usd: used as f64 * 0.000_009,
         calls: used / 4_000 + 1,
         files_reviewed: state(CoverageState::Reviewed).count() as u64,
+        files_read: 0,
         files_skipped: skipped.len() as u64,
         skipped_files: skipped,
         veto_reasons: match verdict {

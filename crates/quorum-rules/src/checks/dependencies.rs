@@ -113,15 +113,15 @@ pub(crate) fn notes(file: &ParsedFile, sources: &dyn Sources) -> Vec<Note> {
     match Change::of(file) {
         Some(Err(error)) => vec![note(format!("its packages were not checked: {error}"))],
         Some(Ok(change)) if sources.advisories().is_none() && !change.changed().is_empty() => {
-            vec![note(
-                "not compared with known vulnerabilities: there is no advisory database \
-                 (`quorum advisories import` makes one)"
-                    .to_owned(),
-            )]
+            vec![note(NOT_COMPARED.to_owned())]
         }
         Some(Ok(_)) | None => Vec::new(),
     }
 }
+
+/// What is said of packages that a change brings and that were not compared with advisories.
+pub(crate) const NOT_COMPARED: &str = "not compared with known vulnerabilities: there is no \
+     advisory database (`quorum advisories import` makes one)";
 
 fn relation(package: &Package) -> &'static str {
     match (package.relation, package.dev) {

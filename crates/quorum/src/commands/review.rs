@@ -7,7 +7,7 @@ use indicatif::ProgressBar;
 use jiff::Timestamp;
 use quorum_consensus::{Input, Policy, blocking, decide, messages};
 use quorum_dispatch::llm::Said;
-use quorum_dispatch::{BUILTIN, Reviewed, react};
+use quorum_dispatch::{BUILTIN, Reviewed, add_rules, react};
 use quorum_index::Counter;
 use quorum_model::config::Tokenizer;
 use quorum_model::finding::AgentFinding;
@@ -219,6 +219,9 @@ pub(super) fn gather(
                 outcome.sops.extend(violated.cloned().unwrap_or_default());
                 let held = by_rules.suppressed.get(&outcome.agent);
                 outcome.suppressed.extend(held.cloned().unwrap_or_default());
+                if let Some(rules) = by_rules.beside.iter().find(|r| r.agent == outcome.agent) {
+                    add_rules(outcome, rules, plan);
+                }
             }
             outcomes.extend(reviewed);
             confer(recorder.id(), plan, workspace, &mut outcomes, hints, Some(table))?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use quorum_dispatch::BUILTIN;
 use quorum_dispatch::llm::delegate::{self, Brief, Checked, Part, Submitted};
 use quorum_dispatch::llm::{LlmReview, NoJournal, Unobserved};
 use quorum_index::Counter;
@@ -49,6 +50,10 @@ struct Ready {
     violated: BTreeMap<String, Vec<SopResult>>,
     /// What comments in the code suppress.
     suppressed: BTreeMap<String, Vec<SuppressedFinding>>,
+    /// What rules looked at beside the host's agents.
+    looked_at: Vec<AgentOutcome>,
+    /// What came of the reviewers that rules do the work of.
+    by_rules: Vec<AgentOutcome>,
 }
 
 impl Ready {
@@ -57,7 +62,7 @@ impl Ready {
         let bar = progress::files(made.files.len(), true);
         let (by_rules, beside) =
             embedded::review_all(run, &made.plan, &made.files, workspace, &bar)?;
-        let planned = made.plan.agents.iter();
+        let planned = made.plan.agents.iter().filter(|agent| agent.engine != BUILTIN);
         let engines =
             planned.map(|agent| (agent.name.clone(), models::engine(agent, workspace, None)));
         Ok(Self {
@@ -67,6 +72,8 @@ impl Ready {
             beside,
             violated: by_rules.violated,
             suppressed: by_rules.suppressed,
+            looked_at: by_rules.beside,
+            by_rules: by_rules.outcomes,
             made,
         })
     }
@@ -115,7 +122,11 @@ impl Ready {
             outcome.sops.extend(self.violated.get(&outcome.agent).cloned().unwrap_or_default());
             let held = self.suppressed.get(&outcome.agent);
             outcome.suppressed.extend(held.cloned().unwrap_or_default());
+            if let Some(rules) = self.looked_at.iter().find(|rules| rules.agent == outcome.agent) {
+                quorum_dispatch::add_rules(outcome, rules, &self.made.plan);
+            }
         }
+        outcomes.extend(self.by_rules.iter().cloned());
         Ok(outcomes)
     }
 }
