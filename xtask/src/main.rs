@@ -45,6 +45,7 @@ cargo xtask <chore>
                   and run the protocol's conformance suite; needs python3 and npm (skipped as above)
   plugin          write plugin/ anew from the roster
   ctags REPO…     compare symbols with those of universal-ctags; at least 95 % must agree
+  functions REPO… count the functions that are seen against those of universal-ctags, in every language
   retrieval [--model DIR] REPO…
                   how often search finds a function by its comment; 60 % in the first ten are wanted
   bench [ARGS…]   run the benchmarks; ARGS go to `cargo bench`
@@ -62,7 +63,7 @@ fn main() -> Result<()> {
     match chore.as_deref() {
         Some("test") => test(&rest),
         Some("lint") => lint(),
-        Some(part @ ("ctags" | "retrieval")) => {
+        Some(part @ ("ctags" | "functions" | "retrieval")) => {
             cargo(["run", "--quiet", "--locked", "-p", "measure", "--", part], &rest)
         }
         Some("schemas") => schemas(),

@@ -31,15 +31,48 @@ fn kinds(language: &str) -> Option<(&'static [Lang], &'static [&'static str])> {
     })
 }
 
+/// Functions and methods with a body, in the words of ctags, for every language in which rules
+/// follow values.
+fn functions(language: &str) -> Option<(&'static [Lang], &'static [&'static str])> {
+    Some(match language {
+        "Go" => (&[Lang::Go], &["func"]),
+        "Rust" => (&[Lang::Rust], &["function", "method"]),
+        "Python" => (&[Lang::Python], &["function", "member"]),
+        "JavaScript" => (&[Lang::JavaScript], &["function", "method", "generator"]),
+        "TypeScript" => (&[Lang::TypeScript, Lang::Tsx], &["function", "method", "generator"]),
+        "Java" => (&[Lang::Java], &["method"]),
+        "PHP" => (&[Lang::Php], &["function"]),
+        "Ruby" => (&[Lang::Ruby], &["method", "singletonMethod"]),
+        "C" => (&[Lang::C], &["function"]),
+        "C++" => (&[Lang::Cpp], &["function"]),
+        "C#" => (&[Lang::CSharp], &["method"]),
+        "Kotlin" => (&[Lang::Kotlin], &["method"]),
+        "Sh" => (&[Lang::Bash], &["function"]),
+        _ => return None,
+    })
+}
+
+/// What of ctags' list is compared.
+type Kinds = fn(&str) -> Option<(&'static [Lang], &'static [&'static str])>;
+
 /// Compares the symbols of every file of the repositories, and lists where they differ.
 pub(crate) fn run(repositories: &[String]) -> Result<()> {
+    differences(repositories, kinds, false)
+}
+
+/// Counts the functions that a parser sees against those that ctags finds by reading lines.
+pub(crate) fn count_functions(repositories: &[String]) -> Result<()> {
+    differences(repositories, functions, true)
+}
+
+fn differences(repositories: &[String], kinds: Kinds, by_node: bool) -> Result<()> {
     if repositories.is_empty() {
         bail!("name one repository or more: cargo xtask ctags REPO…");
     }
     let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     let mut misses: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for repository in repositories {
-        compare(Path::new(repository), &mut counts, &mut misses)?;
+        compare(Path::new(repository), (kinds, by_node), &mut counts, &mut misses)?;
     }
     for ((language, kind), places) in &misses {
         println!("{language}: {} of kind {kind} are in ctags' list alone", places.len());
@@ -61,14 +94,15 @@ pub(crate) fn run(repositories: &[String]) -> Result<()> {
 
 fn compare(
     root: &Path,
+    (kinds, by_node): (Kinds, bool),
     counts: &mut BTreeMap<String, (usize, usize)>,
     misses: &mut BTreeMap<(String, String), Vec<String>>,
 ) -> Result<()> {
     let listed = crate::output(crate::command("git").arg("-C").arg(root).args(["ls-files", "-z"]))?;
     let listed = String::from_utf8_lossy(&listed).into_owned();
     let compared = |path: &&str| {
-        let wanted = [Lang::Go, Lang::Rust, Lang::Python, Lang::TypeScript, Lang::Tsx, Lang::Java];
-        Lang::from_path(path).is_some_and(|lang| wanted.contains(&lang))
+        let data = [Lang::Json, Lang::Yaml, Lang::Hcl];
+        Lang::from_path(path).is_some_and(|lang| !data.contains(&lang))
             && root.join(path).symlink_metadata().is_ok_and(|found| found.is_file())
     };
     let files: Vec<&str> =
@@ -84,7 +118,8 @@ fn compare(
             continue;
         };
         // Names that ctags makes up for what has none.
-        let anonymous = name.starts_with("__anon") || name.starts_with("anonymous");
+        let anonymous =
+            ["__anon", "anonymous", "AnonymousFunction"].iter().any(|own| name.starts_with(own));
         if !wanted.contains(&kind.as_str()) || anonymous {
             continue;
         }
@@ -97,7 +132,9 @@ fn compare(
             imported += 1;
             continue;
         }
-        let same = own[&path].symbols.contains(&(name.clone(), line));
+        // A function need not be a symbol: what counts is that the parser sees it.
+        let named = own[&path].symbols.contains(&(name.clone(), line));
+        let same = named || (by_node && own[&path].functions.contains(&line));
         let count = counts.entry(language.clone()).or_default();
         count.0 += 1;
         count.1 += usize::from(same);
@@ -117,6 +154,8 @@ fn compare(
 /// What Quorum finds in a file.
 struct Own {
     symbols: BTreeSet<(String, u64)>,
+    /// The lines on which functions begin, or have their names.
+    functions: BTreeSet<u64>,
     /// The lines of import and export lists.
     imports: Vec<std::ops::RangeInclusive<u64>>,
 }
@@ -141,7 +180,31 @@ fn symbols(path: &Path, lang: Lang) -> Result<Own> {
             }
         }
     }
-    Ok(Own { symbols, imports })
+    Ok(Own { symbols, functions: function_lines(&text, lang), imports })
+}
+
+fn function_lines(text: &[u8], lang: Lang) -> BTreeSet<u64> {
+    let mut lines = BTreeSet::new();
+    let Ok(tree) = quorum_syntax::parse(text, lang) else { return lines };
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        let kind = node.kind();
+        if node.is_named() && ["function", "method", "arrow"].iter().any(|own| kind.contains(own)) {
+            lines.insert(node.start_position().row as u64 + 1);
+            if let Some(name) = node.child_by_field_name("name") {
+                lines.insert(name.start_position().row as u64 + 1);
+            }
+        }
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return lines;
+            }
+        }
+    }
 }
 
 fn ctags(root: &Path, files: &[&str]) -> Result<Vec<Value>> {

@@ -17,8 +17,9 @@ fn main() -> Result<()> {
     let rest: Vec<String> = arguments.collect();
     match what.as_deref() {
         Some("ctags") => ctags::run(&rest),
+        Some("functions") => ctags::count_functions(&rest),
         Some("retrieval") => retrieval::run(&rest),
-        _ => bail!("this is a part of `cargo xtask`: ctags or retrieval"),
+        _ => bail!("this is a part of `cargo xtask`: ctags, functions or retrieval"),
     }
 }
 
