@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use quorum_model::config::Config;
+use quorum_model::wording;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
@@ -208,8 +209,9 @@ fn syntax(layer: &TextLayer, error: &toml::de::Error) -> ConfigError {
     ConfigError::Syntax { place: place(layer, start), message: first_line(error.message()) }
 }
 
+/// The place is named already; what is left is what is wrong.
 fn first_line(message: &str) -> String {
-    message.lines().next().unwrap_or_default().to_owned()
+    wording::plain(message.lines().next().unwrap_or_default())
 }
 
 fn parse(layer: &TextLayer) -> Result<Table, ConfigError> {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use quorum_model::wording;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue, LOCATION};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, Response, Url};
@@ -206,8 +207,9 @@ impl Http {
         request: &Request<'_>,
     ) -> Result<(T, HeaderMap), ForgeError> {
         let answer = self.get(request)?;
-        let value = serde_json::from_slice(&answer.body)
-            .map_err(|error| self.malformed(request.subject, &error.to_string()))?;
+        let value = serde_json::from_slice(&answer.body).map_err(|error| {
+            self.malformed(request.subject, &wording::plain(&error.to_string()))
+        })?;
         Ok((value, answer.headers))
     }
 

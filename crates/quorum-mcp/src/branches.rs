@@ -245,6 +245,7 @@ impl Shelf {
     pub(crate) fn read(&self) -> Result<Session, ToolError> {
         let Ok(text) = fs::read(&self.file) else { return Ok(Session::default()) };
         serde_json::from_slice(&text).map_err(|cause| {
+            let cause = quorum_model::wording::plain(&cause.to_string());
             ToolError::new(Code::Failed, format!("{}: {cause}", self.file.display()))
                 .with_hint("remove it; its branches are lost")
         })

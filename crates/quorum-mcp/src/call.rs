@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use quorum_model::wording;
 use quorum_store::{Run, RunSummary};
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -87,9 +89,10 @@ pub(crate) fn is_ours(directory: &Path) -> bool {
 }
 
 /// Reads a tool's arguments strictly; what is wrong is named.
-pub(crate) fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError> {
-    serde_json::from_value(arguments)
-        .map_err(|cause| ToolError::new(Code::InvalidArgument, cause.to_string()))
+pub(crate) fn parse<T: DeserializeOwned + JsonSchema>(arguments: Value) -> Result<T, ToolError> {
+    serde_json::from_value(arguments).map_err(|cause| {
+        ToolError::new(Code::InvalidArgument, wording::with_keys_of::<T>(&cause.to_string()))
+    })
 }
 
 /// Refuses what is too large to be looked at.
@@ -179,16 +182,20 @@ mod tests {
     fn wrong_arguments_are_named() {
         let cases = [
             (json!({}), "query"),
-            (json!({ "query": 7 }), "string"),
+            (
+                json!({ "query": 7 }),
+                "a text is wanted, and there is a whole number, `7`; the keys are branch_id",
+            ),
             (json!({ "query": "x", "limt": 3 }), "limt"),
             (json!({ "query": "x", "limit": -1 }), "-1"),
             (json!({ "query": "x", "content_mode": "all" }), "all"),
-            (json!([1]), "string"),
+            (json!([1]), "a text is wanted"),
         ];
         for (arguments, word) in cases {
             let error = parse::<crate::arguments::SemanticSearch>(arguments).unwrap_err();
             assert_eq!(error.code, Code::InvalidArgument);
             assert!(error.message.contains(word), "{error}");
+            assert!(!wording::has_words_of_libraries(&error.message), "{error}");
         }
     }
 }

@@ -28,6 +28,7 @@ pub mod symbol;
 pub mod tier;
 pub mod unit;
 pub mod verdict;
+pub mod wording;
 
 /// Stands in every document that Quorum writes for machines.
 ///

@@ -1,5 +1,6 @@
 //! Markdown files that start with YAML between two `---` lines.
 
+use quorum_model::wording;
 use serde::de::DeserializeOwned;
 
 use crate::error::PlanError;
@@ -25,22 +26,21 @@ pub fn split(text: &str) -> Result<(&str, &str), String> {
     Err("the `---` line that ends the front matter is missing".to_owned())
 }
 
-/// Reads the front matter of the file at `path`, and returns it with the body.
-pub fn read<T: DeserializeOwned>(path: &str, text: &str) -> Result<(T, String), PlanError> {
+/// Reads the front matter of the file at `path`, and returns it with the body. `keys` are those that it
+/// can have, each with what it takes: whoever made a mistake is told them.
+pub fn read<T: DeserializeOwned>(
+    path: &str,
+    text: &str,
+    keys: &str,
+) -> Result<(T, String), PlanError> {
     let error = |message: String| PlanError::FrontMatter { path: path.to_owned(), message };
     let (yaml, body) = split(text).map_err(error)?;
     if yaml.len() > LARGEST {
         return Err(error(format!("the front matter is larger than {LARGEST} bytes")));
     }
-    let value =
-        serde_saphyr::from_str(yaml).map_err(|cause| error(one_line(&cause.to_string())))?;
+    let value = serde_saphyr::from_str(yaml)
+        .map_err(|cause| error(wording::with_keys(&cause.to_string(), keys)))?;
     Ok((value, body.trim().to_owned()))
-}
-
-/// The message without the excerpt that follows it.
-fn one_line(message: &str) -> String {
-    let line = message.lines().find(|line| !line.trim().is_empty()).unwrap_or("malformed YAML");
-    line.trim().to_owned()
 }
 
 #[cfg(test)]
@@ -64,7 +64,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read_without_a_panic(text in "(---\n)?[ -~\n]{0,200}(---\n)?[a-z:\\[{&*!|>' \n]{0,100}") {
-            drop(read::<std::collections::BTreeMap<String, String>>("x.md", &text));
+            drop(read::<std::collections::BTreeMap<String, String>>("x.md", &text, ""));
         }
     }
 }

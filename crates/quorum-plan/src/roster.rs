@@ -47,6 +47,14 @@ struct FrontMatter {
     model: Option<String>,
 }
 
+/// The keys of an agent's file, for whoever made a mistake in one. A test compares them with the above.
+const KEYS: &str = "name (text, needed), focus (text, needed), base_budget (whole number, needed), veto \
+                    (true or false, needed), title (text, default: the name), max_severity (severity), \
+                    domain (table of kinds, languages and paths, default: none), catch_all (true or false, \
+                    default false), categories (list of texts, default: any), veto_criteria (list of tables \
+                    with id, min_severity, categories, traced and when, default: none), model (text, \
+                    default: the provider's)";
+
 /// A team's own agent file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentFile {
@@ -158,7 +166,7 @@ impl Roster {
 
 /// Reads one agent's file.
 pub fn parse(path: &str, text: &str, origin: AgentOrigin) -> Result<Agent, PlanError> {
-    let (front, body): (FrontMatter, String) = front_matter::read(path, text)?;
+    let (front, body): (FrontMatter, String) = front_matter::read(path, text, KEYS)?;
     let refuse = |message: String| Err(PlanError::FrontMatter { path: path.to_owned(), message });
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if front.name.is_empty() || !front.name.chars().all(plain) {

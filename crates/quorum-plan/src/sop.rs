@@ -155,8 +155,15 @@ struct FrontMatter {
     others: BTreeMap<String, serde::de::IgnoredAny>,
 }
 
+/// The keys of an SOP, for whoever made a mistake in one. A test compares them with the above.
+const KEYS: &str = "applies_to (glob or list of globs, default: everything), severity (`error`, `warning` or \
+                    `info`, default `warning`), category (text), scope (`plan`, `code` or `both`), summary \
+                    (text), requirements (text, or list of texts or of tables with text and check), domains \
+                    (text or list of texts), check (name of a rule, or table with rule, forbid or require, or \
+                    a list of those)";
+
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a text, or a table with text and check")]
 enum Requirement {
     Text(String),
     Checked {
@@ -168,7 +175,7 @@ enum Requirement {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "the name of a rule, or a table with rule, forbid or require")]
 enum CheckForm {
     Named(String),
     Kind(CheckKind),
@@ -200,7 +207,10 @@ where
     T: Deserialize<'de>,
 {
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(
+        untagged,
+        expecting = "one value or a list of them, each of the kind that the key takes"
+    )]
     enum OneOrMany<T> {
         Many(Vec<T>),
         One(T),
@@ -217,7 +227,7 @@ where
 pub fn parse(path: &str, text: &str, count: impl Fn(&str) -> u64) -> Result<Sop, PlanError> {
     let text = text.trim_start_matches('\u{feff}');
     let (front, body) = if text.starts_with("---") {
-        front_matter::read::<FrontMatter>(path, text)?
+        front_matter::read::<FrontMatter>(path, text, KEYS)?
     } else {
         (FrontMatter::default(), text.trim().to_owned())
     };

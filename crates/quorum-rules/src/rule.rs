@@ -191,7 +191,10 @@ pub struct Match {
 
 /// A shape that a condition names: a pattern alone, or a table.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "a pattern, or a table of what must hold (docs/rules.md lists its keys)"
+)]
 pub enum Shape {
     /// Code with metavariables.
     Pattern(String),
@@ -417,7 +420,7 @@ fn maybe_name<S: serde::Serializer>(lang: &Option<Lang>, serializer: S) -> Resul
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "one value or a list of them, each of the kind that the key takes")]
 enum OneOrMany<T> {
     One(T),
     Many(Vec<T>),

@@ -105,7 +105,10 @@ impl StoreError {
     }
 
     pub(crate) fn malformed(path: &Path, cause: &impl ToString) -> Self {
-        Self::Malformed { path: path.to_owned(), cause: cause.to_string() }
+        Self::Malformed {
+            path: path.to_owned(),
+            cause: quorum_model::wording::plain(&cause.to_string()),
+        }
     }
 }
 

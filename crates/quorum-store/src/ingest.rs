@@ -13,6 +13,7 @@ use quorum_model::budget::Mode;
 use quorum_model::finding::AgentFinding;
 use quorum_model::outcome::{AgentOutcome, OutcomeStatus, Usage};
 use quorum_model::report::{AgentReport, CutoffReason};
+use quorum_model::wording;
 use serde_json::Value;
 
 /// More than any reviewer writes.
@@ -90,7 +91,9 @@ fn malformed(cause: impl Into<String>) -> Ingested {
 fn of_json(stem: &str, text: &str, run: Option<&str>) -> Ingested {
     let mut value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
-        Err(cause) => return malformed(format!("it is not JSON: {cause}")),
+        Err(cause) => {
+            return malformed(format!("it is not JSON: {}", wording::plain(&cause.to_string())));
+        }
     };
     let said =
         |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -110,7 +113,7 @@ fn of_json(stem: &str, text: &str, run: Option<&str>) -> Ingested {
     match serde_json::from_value::<AgentReport>(value) {
         Ok(report) if failed => Ingested::Error(Box::new(report)),
         Ok(report) => Ingested::Valid(Box::new(report)),
-        Err(cause) => malformed(cause.to_string()),
+        Err(cause) => malformed(wording::with_keys_of::<AgentReport>(&cause.to_string())),
     }
 }
 

@@ -48,7 +48,8 @@ impl DecidedBy {
                 .with_hint("`quorum review` starts a new one")
         };
         let text = fs::read(run.directory().join(FILE)).map_err(|error| lost(&error))?;
-        serde_json::from_slice(&text).map_err(|error| lost(&error))
+        serde_json::from_slice(&text)
+            .map_err(|error| lost(&quorum_model::wording::plain(&error.to_string())))
     }
 
     /// Writes it beside the plan.

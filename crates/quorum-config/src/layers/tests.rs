@@ -73,9 +73,9 @@ fn an_unknown_key_names_its_line_and_the_nearest() {
 #[test]
 fn a_wrong_value_names_its_line() {
     let found = error("strict = true\nfail_on = \"hihg\"\n").to_string();
-    assert!(found.starts_with("quorum.toml:2: fail_on: unknown variant `hihg`"), "{found}");
+    assert!(found.starts_with("quorum.toml:2: fail_on: `hihg` is not one of"), "{found}");
     let found = error("[limits]\nmax_tokens = \"many\"\n").to_string();
-    assert!(found.starts_with("quorum.toml:2: limits.max_tokens: invalid type"), "{found}");
+    assert!(found.starts_with("quorum.toml:2: limits.max_tokens: a whole number"), "{found}");
     let found = error("tier = \n").to_string();
     assert!(found.starts_with("quorum.toml:1: "), "{found}");
 }
@@ -101,7 +101,7 @@ fn variables_are_checked_like_keys() {
     let found = with("QUORUM_STRICT", "perhaps").expect_err("not a truth value").to_string();
     assert_eq!(found, "QUORUM_STRICT: strict: `perhaps` is not true or false");
     let found = with("QUORUM_TIER", "huge").expect_err("no tier").to_string();
-    assert!(found.starts_with("variable QUORUM_TIER: tier: unknown variant `huge`"), "{found}");
+    assert!(found.starts_with("variable QUORUM_TIER: tier: `huge` is not one of"), "{found}");
     let loaded = with("QUORUM_AGENTS", "security, go").expect("a list");
     assert_eq!(loaded.config.agents, ["security", "go"]);
 }

@@ -34,7 +34,7 @@ pub struct GatesConfig {
 
 /// One preset or several.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "the name of a preset, or a list of names")]
 pub enum Presets {
     /// One.
     One(String),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
+use quorum_model::wording;
 use quorum_syntax::Lang;
 
 use super::compiled::Compiled;
@@ -107,7 +108,7 @@ impl Rule {
     pub fn parse(file: &str, text: &str) -> Result<Self, RuleError> {
         let rule: Self = toml::from_str(text).map_err(|error| RuleError::Format {
             file: file.to_owned(),
-            message: error.to_string().trim_end().to_owned(),
+            message: wording::plain(&error.to_string()),
         })?;
         rule.validate().map_err(|(key, message)| RuleError::Key {
             file: file.to_owned(),

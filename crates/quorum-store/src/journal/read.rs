@@ -168,7 +168,8 @@ fn record(text: &[u8]) -> Result<Record, DamageKind> {
         return Err(DamageKind::Checksum);
     }
     let body = [b"{", covered].concat();
-    let body: OwnedBody =
-        serde_json::from_slice(&body).map_err(|cause| DamageKind::Unreadable(cause.to_string()))?;
+    let body: OwnedBody = serde_json::from_slice(&body).map_err(|cause| {
+        DamageKind::Unreadable(quorum_model::wording::plain(&cause.to_string()))
+    })?;
     Ok(Record { seq: body.seq, at: body.at, event: body.event })
 }

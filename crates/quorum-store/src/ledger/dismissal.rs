@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use quorum_model::finding::{Finding, Suppression, SuppressionKind, SuppressionStatus};
+use quorum_model::wording;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
@@ -120,6 +121,11 @@ impl Dismissals {
     }
 }
 
+/// The keys of the file, for whoever made a mistake in it.
+const KEYS: &str = "[[dismissed]] with fingerprint (text, needed), reason (text, needed), author (text, \
+                    needed), expires (text such as 2027-01-31, default: never), file (text), title (text), \
+                    refuted (true or false, default false)";
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -131,7 +137,8 @@ struct File {
 pub fn parse(name: &str, text: &str) -> Result<Vec<Dismissal>, StoreError> {
     let malformed =
         |cause: String| StoreError::Malformed { path: name.into(), cause: cause.trim().to_owned() };
-    let file: File = toml::from_str(text).map_err(|cause| malformed(cause.to_string()))?;
+    let file: File = toml::from_str(text)
+        .map_err(|cause| malformed(wording::with_keys(&cause.to_string(), KEYS)))?;
     for dismissal in &file.dismissed {
         let fingerprint = &dismissal.fingerprint;
         if fingerprint.is_empty() || dismissal.reason.trim().is_empty() {

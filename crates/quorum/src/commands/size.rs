@@ -10,6 +10,7 @@ use quorum_model::SCHEMA_VERSION;
 use quorum_model::scope::{Change, FileEntry, FileFacts, FileKind};
 use quorum_model::size::{SizeReport, SizedFile, Subtask, SubtaskFile, Task};
 use quorum_model::unit::{Unit, UnitKind};
+use quorum_model::wording;
 use quorum_plan::models::{DEFAULT_WINDOW, Model};
 use quorum_plan::shards::Limits;
 use quorum_plan::sizing::{self, MANY_FILES, SOPS};
@@ -96,7 +97,8 @@ fn read(cli: &Cli, file: &Path) -> Result<Task, Failure> {
         let path = workspace::folder(cli)?.join(file);
         text = std::fs::read_to_string(path).map_err(|error| failed(&error))?;
     }
-    let task: Task = serde_json::from_str(&text).map_err(|error| failed(&error))?;
+    let task: Task = serde_json::from_str(&text)
+        .map_err(|error| failed(&wording::with_keys_of::<Task>(&error.to_string())))?;
     if task.files.is_empty() {
         return Err(failed(&"it names no files"));
     }

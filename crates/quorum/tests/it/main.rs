@@ -29,3 +29,4 @@ mod scope;
 mod size;
 mod sops;
 mod toolchains;
+mod wording;

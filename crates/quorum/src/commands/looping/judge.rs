@@ -9,6 +9,7 @@ use quorum_model::report::CutoffReason;
 use quorum_model::result::ReviewResult;
 use quorum_model::severity::Severity;
 use quorum_model::verdict::Verdict;
+use quorum_model::wording;
 use serde::Deserialize;
 
 use super::End;
@@ -26,6 +27,10 @@ pub(super) struct Task {
     wanted: Option<GlobSet>,
 }
 
+/// The keys of a task, for whoever made a mistake in one.
+const KEYS: &str = "description (text), acceptance_criteria (list of texts, default: none), files (list of \
+                    files and globs, default: all)";
+
 impl Task {
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let failed = |cause: &dyn std::fmt::Display| {
@@ -36,7 +41,8 @@ impl Task {
         if path.extension().is_none_or(|ending| ending != "json") {
             return Ok(Self { description: text, ..Self::default() });
         }
-        let mut task: Self = serde_json::from_str(&text).map_err(|error| failed(&error))?;
+        let mut task: Self = serde_json::from_str(&text)
+            .map_err(|error| failed(&wording::with_keys(&error.to_string(), KEYS)))?;
         if !task.files.is_empty() {
             let mut globs = GlobSetBuilder::new();
             for file in &task.files {
