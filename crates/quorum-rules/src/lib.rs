@@ -7,7 +7,7 @@ mod checks;
 pub mod secrets {
     //! Finding and masking secrets in any text.
 
-    pub use crate::checks::secrets::{Span, redact, scan};
+    pub use crate::checks::secrets::{Known, redact, redact_file};
 }
 pub mod finding;
 mod flow;
@@ -15,6 +15,7 @@ pub mod injection;
 mod looks;
 mod parts;
 mod pattern;
+mod quoted;
 pub mod review;
 pub mod rule;
 pub mod source;

@@ -10,6 +10,7 @@ use crate::checks;
 use crate::finding::{RuleFinding, SHOWN};
 use crate::flow;
 use crate::parts;
+use crate::quoted;
 use crate::rule::{self, InTests, RuleSet};
 use crate::source::{ParsedFile, Side, SourceFile, Sources};
 use crate::suppress::{Suppressed, Suppressions};
@@ -172,9 +173,10 @@ fn heed_comments(
         by_file.entry(found.file.clone()).or_default().push(found);
     }
     let (mut open, mut suppressed) = (Vec::new(), Vec::new());
-    for (path, found) in by_file {
+    for (path, mut found) in by_file {
+        let head = sources.read(&path, Side::Head).unwrap_or_default();
+        quoted::mask(&path, &head, &mut found);
         let read = || {
-            let head = sources.read(&path, Side::Head).unwrap_or_default();
             let base = sources.read(&path, Side::Base);
             Suppressions::read(&head, None, base.as_deref(), whole)
         };
@@ -222,7 +224,8 @@ fn review_file(rules: &RuleSet, file: &ParsedFile, sources: &dyn Sources) -> Fil
     for part in parts::of(&file.source) {
         limited.extend(review_part(rules, &part, &mut findings));
     }
-    let findings = most_specific(rules, findings);
+    let mut findings = quoted::one_for_each_secret(most_specific(rules, findings));
+    quoted::mask(file.path(), file.text(), &mut findings);
     let (findings, suppressed) = comments.apply(findings, file.path());
     let note = |cause: String| Note { file: file.path().to_owned(), agent: None, cause };
     let mut notes = checks::dependencies::notes(file, sources);

@@ -1,66 +1,41 @@
 //! Secrets in text: one pass for keywords, then linear-time patterns, then the structure.
 //!
 //! A finding never prints the secret. Its evidence is a quote of [`redact`] of the file, where the
-//! secret is masked and everything else, line and column included, is as it was.
+//! secret is masked and everything else, line and column included, is as it was. What is masked is
+//! more than what is reported: see [`Known`].
 
 mod assign;
 mod catalog;
 mod checksum;
 mod judge;
+mod known;
 mod names;
 mod others;
 mod report;
+mod settings;
 #[cfg(test)]
 mod tests;
+mod wide;
 
 use std::ops::Range;
 
 use quorum_model::severity::Severity;
 
 use catalog::{Catalog, Form, Format, Trigger, catalog};
+pub use known::Known;
 pub(crate) use report::check;
 
-/// A secret in a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// Its first byte.
-    pub start: usize,
-    /// The byte after its last.
-    pub end: usize,
-    /// What it is, such as `github-token` or `password`.
-    pub kind: String,
-}
-
-/// Finds all secrets of a text, also those that are too uncertain to report: for redaction, where
-/// hiding too much costs nothing.
-pub fn scan(text: &str) -> Vec<Span> {
-    let spans = hits(text).into_iter().map(|hit| Span {
-        start: hit.span.start,
-        end: hit.span.end,
-        kind: hit.kind.id().to_owned(),
-    });
-    spans.collect()
-}
-
-/// The text with every secret masked by `*`, character by character.
+/// The text with every secret masked by `*`, character by character, also those that are too
+/// uncertain to report: hiding too much costs nothing.
 ///
-/// Lines and columns stay where they are; what tells the kind of a token, its prefix, stays too.
+/// Lines and columns stay where they are; what tells the kind of a token, its prefix, mostly too.
 pub fn redact(text: &str) -> String {
-    mask(text, &hits(text))
+    Known::of(None, text).mask(text)
 }
 
-fn mask(text: &str, hits: &[Hit]) -> String {
-    let mut masked = String::with_capacity(text.len());
-    let mut done = 0;
-    for hit in hits {
-        let start = (hit.span.start + hit.shown).max(done);
-        let secret = text.get(start..hit.span.end).unwrap_or_default();
-        masked.push_str(text.get(done..start).unwrap_or_default());
-        masked.extend(secret.chars().map(|c| if matches!(c, '\n' | '\r') { c } else { '*' }));
-        done = hit.span.end.max(done);
-    }
-    masked.push_str(text.get(done..).unwrap_or_default());
-    masked
+/// The same for a file, whose name tells how values are written in it.
+pub fn redact_file(path: &str, text: &str) -> String {
+    Known::of(Some(path), text).mask(text)
 }
 
 /// What sort of secret it is.
@@ -147,6 +122,11 @@ impl Hit {
 
 /// All secrets in the order of the text, none of them overlapping.
 fn hits(text: &str) -> Vec<Hit> {
+    without_overlaps(raw_hits(text))
+}
+
+/// All secrets, in no order; one may be found as several kinds.
+fn raw_hits(text: &str) -> Vec<Hit> {
     let bytes = text.as_bytes();
     let catalog = catalog();
     let mut hits = Vec::new();
@@ -165,7 +145,7 @@ fn hits(text: &str) -> Vec<Hit> {
                     hits.push(hit);
                 }
             }
-            Trigger::Name => {}
+            Trigger::Name | Trigger::MaskedName => {}
             Trigger::Address => hits.extend(others::address(bytes, at)),
             Trigger::Key => hits.extend(others::private_key(bytes, at)),
             Trigger::Jwt => hits.extend(others::web_token(bytes, at)),
@@ -175,7 +155,7 @@ fn hits(text: &str) -> Vec<Hit> {
     }
     hits.retain(|hit| text.is_char_boundary(hit.span.start) && text.is_char_boundary(hit.span.end));
     pairs(bytes, &mut hits, catalog);
-    without_overlaps(hits)
+    hits
 }
 
 /// A token that the format with this number describes, where its keyword stands at `keyword`.

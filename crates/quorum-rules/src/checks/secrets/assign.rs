@@ -264,7 +264,7 @@ impl Reader<'_> {
 }
 
 /// Where a string that was opened by `quote` ends, on the same line.
-fn closing(text: &[u8], quote: u8) -> Option<usize> {
+pub(super) fn closing(text: &[u8], quote: u8) -> Option<usize> {
     let mut escaped = false;
     for (at, &byte) in text.iter().take(VALUE).enumerate() {
         match byte {

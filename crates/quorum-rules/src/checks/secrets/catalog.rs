@@ -89,6 +89,8 @@ pub(super) enum Trigger {
     Format(usize),
     /// A name that may hold a secret of no known provider.
     Name,
+    /// One that is too short to report what it holds, which is masked.
+    MaskedName,
     /// An address that may have a password.
     Address,
     /// A private key.
@@ -134,6 +136,7 @@ const OTHERS: &[(&str, Trigger)] = &[
     ("bearer ", Trigger::Header),
     ("x-api-key", Trigger::Header),
     ("curl ", Trigger::Curl),
+    ("pw", Trigger::MaskedName),
 ];
 
 #[derive(Deserialize)]

@@ -11,7 +11,7 @@ use super::{Hit, Kind};
 
 /// What a name promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Promise {
+pub(super) enum Promise {
     /// A password.
     Password,
     /// A key, token or secret; `strong` where hardly anything else is called so.
@@ -356,7 +356,8 @@ const PUBLIC: &[&str] = &[
     "keyboard",
 ];
 
-fn promise(words: &[String]) -> Option<Promise> {
+/// What a name of these words promises, if anything.
+pub(super) fn promise(words: &[String]) -> Option<Promise> {
     let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
     let telling = |(at, word): (usize, &String)| -> Option<(usize, Promise)> {
         if is(word, PASSWORDS) || word.ends_with("password") || word.ends_with("passwd") {

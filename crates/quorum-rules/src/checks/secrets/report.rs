@@ -7,7 +7,7 @@ use quorum_model::scope::{FileKind, Flag};
 use quorum_model::severity::Severity;
 use quorum_syntax::Lang;
 
-use super::{Hit, Kind, catalog, hits, mask};
+use super::{Hit, Kind, Known, catalog, hits};
 use crate::finding::RuleFinding;
 use crate::source::ParsedFile;
 
@@ -19,7 +19,7 @@ pub(crate) fn check(file: &ParsedFile, findings: &mut Vec<RuleFinding>) {
     if hits.is_empty() {
         return;
     }
-    let masked = mask(text, &hits);
+    let masked = Known::of(Some(file.path()), text).mask(text);
     let lines: Vec<&str> = masked.lines().collect();
     let mut seen = BTreeSet::new();
     let mut line = 1;
