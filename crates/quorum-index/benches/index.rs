@@ -187,6 +187,10 @@ impl Tree for Files {
         (Class { language: Some("Rust".to_owned()), ..Class::default() }, content)
     }
 
+    fn mask(&self, _: &BStr, content: &[u8]) -> Vec<u8> {
+        content.to_vec()
+    }
+
     fn branch(&self) -> Option<String> {
         None
     }

@@ -165,6 +165,8 @@ fn matches(
         return (Vec::new(), 0);
     }
     let text = Text::new(&content);
+    let masked = tree.mask(path, &content);
+    let masked = Text::new(&masked);
     let mut found: Vec<Match> = Vec::new();
     let mut count = 0;
     let mut last = 0;
@@ -181,7 +183,7 @@ fn matches(
                 ContentMode::Minimal => start..end + 1,
                 _ => start.saturating_sub(CONTEXT).max(1)..(end + CONTEXT).min(text.lines()) + 1,
             };
-            let shown = text.slice(&span);
+            let shown = masked.slice(&span);
             let shown = shown[..shown.len().min(4000)].to_str_lossy().trim_end().to_owned();
             found.push(Match {
                 path: path.to_owned(),

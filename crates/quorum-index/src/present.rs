@@ -49,6 +49,8 @@ pub struct Presentation {
     pub budget: Option<u64>,
     /// How tokens are counted.
     pub counter: Counter,
+    /// Takes secrets out of a file, by its path and text.
+    pub mask: fn(&str, &[u8]) -> Vec<u8>,
 }
 
 impl Index {
@@ -62,7 +64,7 @@ impl Index {
         how: &Presentation,
         method: SearchMethod,
     ) -> (SearchResults, usize) {
-        let mut texts = Texts { index: self, texts: HashMap::new() };
+        let mut texts = Contents { index: self, mask: how.mask, texts: HashMap::new() };
         let mut results = SearchResults {
             schema_version: SCHEMA_VERSION,
             results: Vec::new(),
@@ -91,21 +93,22 @@ impl Index {
 }
 
 /// Texts of files, read once.
-struct Texts<'a> {
+struct Contents<'a> {
     index: &'a Index,
+    mask: fn(&str, &[u8]) -> Vec<u8>,
     texts: HashMap<String, Option<Vec<u8>>>,
 }
 
-impl Texts<'_> {
+impl Contents<'_> {
     /// The text of the hit's file; absent where it is not the one that was indexed.
     fn of(&mut self, hit: &Hit) -> Option<&[u8]> {
-        let index = self.index;
+        let (index, mask) = (self.index, self.mask);
         let text = self.texts.entry(hit.path.clone()).or_insert_with(|| {
             let file = index.catalog.find(&hit.path)?;
             let path = index.root.join(to_path(file.path.as_bstr()));
             let Read::Whole(content, _) = source::read(&path, LARGEST_FILE) else { return None };
             let reader = Reader::of(hit.language.as_deref(), &hit.path);
-            (content_key(&content, reader) == hit.hash).then_some(content)
+            (content_key(&content, reader) == hit.hash).then(|| mask(&hit.path, &content))
         });
         text.as_deref()
     }

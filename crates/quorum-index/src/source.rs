@@ -30,6 +30,8 @@ pub trait Tree: Sync {
     fn policy(&self) -> Vec<u8>;
     /// What a file is, by its path and content.
     fn classify(&self, path: &BStr, content: Vec<u8>) -> (Class, Vec<u8>);
+    /// The content without secrets: what is kept and shown of a file. Lines stay where they are.
+    fn mask(&self, path: &BStr, content: &[u8]) -> Vec<u8>;
     /// The branch that is checked out.
     fn branch(&self) -> Option<String>;
     /// The commit that is checked out.

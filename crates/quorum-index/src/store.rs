@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ use crate::source::Stamp;
 use crate::terms;
 
 /// Raised whenever what is stored, or what is read from a file, changes.
-const FORMAT: i64 = 2;
+const FORMAT: i64 = 3;
 
 const FILE: &str = "index.db";
 
@@ -128,6 +129,9 @@ impl Store {
 
     fn connect(path: PathBuf) -> Result<Self, IndexError> {
         let open = || {
+            // Made before the database is, for its owner alone; what is beside it follows.
+            let mut options = fs::OpenOptions::new();
+            drop(options.create(true).append(true).mode(0o600).open(&path));
             let connection = Connection::open(&path)?;
             connection.busy_timeout(Duration::from_mins(1))?;
             connection.pragma_update(None, "journal_mode", "WAL")?;

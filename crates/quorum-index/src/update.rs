@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::mpsc::sync_channel;
@@ -149,8 +150,13 @@ pub(crate) fn lock(folder: &Path, watch: &(dyn Fn(Step) + Sync)) -> Result<File,
     let path = folder.join("lock");
     let failed = |cause: std::io::Error| IndexError::Folder { path: path.clone(), cause };
     fs::create_dir_all(folder).map_err(failed)?;
-    let file =
-        File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(&path)
+        .map_err(failed)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
@@ -278,6 +284,7 @@ impl Look<'_> {
         if !new {
             return (Seen::Changed { row, key: Some(key), parsed: false }, None);
         }
+        let content = self.update.tree.mask(path, &content);
         let analyzed = analyze(&content, reader, Limits::default(), self.update.counter);
         let Analyzed { record, lengths, terms } = analyzed;
         row.reason = None;

@@ -38,6 +38,30 @@ impl Request {
         hasher.finalize().to_hex().to_string()
     }
 
+    /// Puts what `clean` gives in the place of every text that is sent, those of tools and schemas
+    /// aside, which are part of the program.
+    pub fn clean<E>(&mut self, clean: impl Fn(&str) -> Result<String, E>) -> Result<(), E> {
+        for text in &mut self.system {
+            text.text = clean(&text.text)?;
+        }
+        for message in &mut self.messages {
+            match message {
+                Message::User(blocks) => {
+                    for text in blocks {
+                        text.text = clean(&text.text)?;
+                    }
+                }
+                Message::Assistant { text, .. } => *text = clean(text)?,
+                Message::Results(results) => {
+                    for result in results {
+                        result.text = clean(&result.text)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Every text that is sent, in order; what tokens are counted of.
     pub fn texts(&self) -> Vec<std::borrow::Cow<'_, str>> {
         let mut texts: Vec<std::borrow::Cow<'_, str>> = Vec::new();

@@ -272,7 +272,9 @@ impl Shelf {
 
     fn lock(&self) -> Result<File, ToolError> {
         let path = self.file.with_extension("lock");
-        let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).write(true);
+        let opened = quorum_store::private::owned(&mut options).open(&path);
         opened.and_then(|file| file.lock().map(|()| file)).map_err(|error| {
             ToolError::new(Code::Failed, format!("locking {}: {error}", path.display()))
         })

@@ -47,7 +47,7 @@ pub(crate) fn begin(root: &Path, begun: &Begun, metering: Metering) -> Result<St
     let mut session = Session { session_id: begun.run.clone(), ..Session::default() };
     for folder in [TASKS, PARTS] {
         let folder = begun.directory.join(folder);
-        fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
+        quorum_store::private::folder(&folder).map_err(|error| failed(&folder, &error))?;
     }
     let named = hand_out(&mut session, &begun.directory, &begun.briefs, metering)?;
     Shelf::of_run(&begun.directory).change(|kept| {

@@ -96,6 +96,7 @@ impl Database {
             beside.push(suffix);
             refuse_link(Path::new(&beside))?;
         }
+        crate::private::file(&path).map_err(StoreError::io("making", &path))?;
         let connection = Connection::open(&path).map_err(StoreError::database(&path))?;
         let mut database = Self { connection, path };
         database.prepare()?;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
+use crate::private;
 use crate::whole;
 
 /// What Quorum writes stays out of version control; what a team writes there does not.
@@ -48,7 +49,7 @@ impl Folder {
     /// A folder in it, made where it is missing.
     pub fn make(&self, name: &str) -> Result<PathBuf, StoreError> {
         let path = self.entry(name)?;
-        fs::create_dir_all(&path).map_err(StoreError::io("making", &path))?;
+        private::folder(&path).map_err(StoreError::io("making", &path))?;
         Ok(path)
     }
 

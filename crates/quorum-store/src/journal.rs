@@ -51,9 +51,7 @@ struct Inner {
 impl Journal {
     /// Starts a journal; there must not be one yet.
     pub(crate) fn create(path: &Path, clock: Clock) -> Result<Self, StoreError> {
-        let file = OpenOptions::new()
-            .append(true)
-            .create_new(true)
+        let file = crate::private::owned(OpenOptions::new().append(true).create_new(true))
             .open(path)
             .map_err(StoreError::io("making", path))?;
         Ok(Self::over(file, path, clock, 0, 0))

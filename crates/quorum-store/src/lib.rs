@@ -16,6 +16,7 @@ pub mod ledger;
 pub mod memory;
 pub mod offers;
 pub mod page;
+pub mod private;
 mod retention;
 mod run;
 pub mod state;

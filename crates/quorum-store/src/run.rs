@@ -22,7 +22,7 @@ use crate::journal::{self, Event, Journal};
 use crate::layout::Layout;
 use crate::state::RunState;
 use crate::whole::{self, Hold};
-use crate::{page, verdicts};
+use crate::{page, private, verdicts};
 
 /// The shortest part of a fingerprint that is taken for one.
 const FINGERPRINT: usize = 6;
@@ -58,7 +58,7 @@ impl Run {
         let (id, layout) = make_directory(&runs, &clock)?;
         let lock = lock(&id, &layout)?;
         for folder in [layout.agents(), layout.verdicts()] {
-            fs::create_dir(&folder).map_err(StoreError::io("making", &folder))?;
+            private::folder(&folder).map_err(StoreError::io("making", &folder))?;
         }
         whole::write_json(&layout.plan(), plan)?;
         let journal = Journal::create(&layout.journal(), clock.clone())?;
@@ -76,7 +76,7 @@ impl Run {
         let lock = lock(&id, &layout)?;
         for folder in [layout.root(), &layout.agents(), &layout.verdicts()] {
             refuse_link(folder)?;
-            fs::create_dir_all(folder).map_err(StoreError::io("making", folder))?;
+            private::folder(folder).map_err(StoreError::io("making", folder))?;
             whole::sweep(folder);
         }
         let plan: Plan = read_json(&layout.plan())?;
@@ -218,7 +218,7 @@ impl Run {
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, StoreError> {
         let path = self.layout.root().join(name);
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(StoreError::io("creating", folder))?;
+            private::folder(folder).map_err(StoreError::io("creating", folder))?;
         }
         whole::write(&path, bytes)?;
         Ok(path)
@@ -349,6 +349,7 @@ fn make_directory(runs: &Path, clock: &Clock) -> Result<(RunId, Layout), StoreEr
         let path = runs.join(id.as_str());
         match fs::create_dir(&path) {
             Ok(()) => {
+                private::folder(&path).map_err(StoreError::io("making", &path))?;
                 whole::sync_folder(runs).map_err(StoreError::io("writing", runs))?;
                 return Ok((id, Layout::new(path)));
             }
@@ -363,10 +364,7 @@ fn make_directory(runs: &Path, clock: &Clock) -> Result<(RunId, Layout), StoreEr
 fn lock(id: &RunId, layout: &Layout) -> Result<File, StoreError> {
     let path = layout.lock();
     refuse_link(&path)?;
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
+    let file = private::owned(OpenOptions::new().create(true).truncate(false).write(true))
         .open(&path)
         .map_err(StoreError::io("opening", &path))?;
     match file.try_lock() {

@@ -130,7 +130,10 @@ impl<'a> Surroundings<'a> {
             left_out,
             limit: SOPS,
         };
-        assemble(request, |text| self.counter.count(text.as_bytes()))
+        let mut assembled = assemble(request, |text| self.counter.count(text.as_bytes()));
+        // It is kept, shown and sent; and orders, memories and signatures can hold secrets.
+        assembled.text = quorum_rules::secrets::redact(&assembled.text);
+        assembled
     }
 
     fn root(&self) -> Option<&Path> {

@@ -43,7 +43,10 @@ pub(crate) fn settle(
     let Some(root) = recorder.root() else { return Ok(as_it_is(first)) };
     let shared = workspace.policy().dismissals()?;
     let snapshot = workspace.snapshot();
-    let text = |path: &str| snapshot.head(path).map(|text| text.to_string());
+    // What is kept of the surroundings of a finding is kept without secrets, as its quote is.
+    let text = |path: &str| {
+        snapshot.head(path).map(|text| quorum_rules::secrets::redact_file(path, &text))
+    };
     let now = Timestamp::now();
     let all: Vec<Finding> = first.findings.iter().chain(&first.suppressed).cloned().collect();
     let review = Review {

@@ -107,7 +107,7 @@ fn excerpts(
     for (path, findings) in by_file {
         // What cannot be read is shown as the finding quotes it.
         let Ok(Content::Whole(bytes)) = contents.read_at(&revision, path) else { continue };
-        let text = quorum_rules::secrets::redact(&String::from_utf8_lossy(&bytes));
+        let text = quorum_rules::secrets::redact_file(path, &String::from_utf8_lossy(&bytes));
         for finding in findings {
             let excerpt = Excerpt::around(&text, finding.line, finding.end_line, CONTEXT);
             if let Some(excerpt) = excerpt.filter(|excerpt| shows(excerpt, finding)) {
@@ -130,14 +130,24 @@ pub(crate) fn unmasked(
         return None;
     };
     let text = String::from_utf8_lossy(&bytes);
-    let masked = quorum_rules::secrets::redact(&text);
-    let excerpt = Excerpt::around(&masked, finding.line, finding.end_line, 0)?;
-    if !shows(&excerpt, finding) {
-        return None;
-    }
     let first = usize::try_from(finding.line).ok()?.checked_sub(1)?;
     let count = usize::try_from(finding.end_line.max(finding.line) - finding.line).ok()? + 1;
-    Some(text.lines().skip(first).take(count).collect::<Vec<_>>().join("\n"))
+    let lines: Vec<&str> = text.lines().skip(first).take(count).collect();
+    let quoted = finding.evidence.lines().map(str::trim).find(|line| !line.is_empty());
+    let is_there = quoted.is_none_or(|quoted| lines.iter().any(|line| hides(line, quoted)));
+    is_there.then(|| lines.join("\n"))
+}
+
+/// Whether `line` holds `quoted`, in which secrets are masked: by stars, of which some may be the word
+/// that models are shown.
+fn hides(line: &str, quoted: &str) -> bool {
+    let stars = |word: &str| "*".repeat(word.len());
+    let quoted: Vec<char> =
+        quoted.replace("REDACTED", &stars("REDACTED")).chars().take(60).collect();
+    let line: Vec<char> = line.chars().collect();
+    let fits =
+        |part: &[char]| part.iter().zip(&quoted).all(|(is, shown)| is == shown || *shown == '*');
+    quoted.is_empty() || line.windows(quoted.len()).any(fits)
 }
 
 /// Where the reviewed files are now; a diff from elsewhere has none.
@@ -156,6 +166,5 @@ fn shows(excerpt: &Excerpt, finding: &Finding) -> bool {
         return true;
     };
     // A long line is cut in an excerpt.
-    let start: String = quoted.chars().take(60).collect();
-    excerpt.lines.iter().any(|line| line.contains(&start))
+    excerpt.lines.iter().any(|line| hides(line, quoted))
 }

@@ -147,6 +147,10 @@ impl Tree for WorkTree {
         (class, content)
     }
 
+    fn mask(&self, path: &BStr, content: &[u8]) -> Vec<u8> {
+        mask(&path.to_str_lossy(), content)
+    }
+
     fn branch(&self) -> Option<String> {
         self.head.branch.clone()
     }
@@ -154,4 +158,9 @@ impl Tree for WorkTree {
     fn revision(&self) -> Option<String> {
         self.head.revision.clone()
     }
+}
+
+/// A file's content without secrets, as it is kept in the index and shown.
+pub(crate) fn mask(path: &str, content: &[u8]) -> Vec<u8> {
+    quorum_rules::secrets::redact_file(path, &String::from_utf8_lossy(content)).into_bytes()
 }

@@ -227,6 +227,10 @@ impl Tree for Copied {
         (Class { language, aside, ..Class::default() }, content)
     }
 
+    fn mask(&self, _: &BStr, content: &[u8]) -> Vec<u8> {
+        content.to_vec()
+    }
+
     fn branch(&self) -> Option<String> {
         None
     }

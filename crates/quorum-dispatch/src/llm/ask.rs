@@ -48,6 +48,10 @@ pub(crate) async fn ask(
     } else if let Some(model) = &worker.planned.model {
         request.model.clone_from(model);
     }
+    // Whatever stands in it (orders, titles, names of files), no secret leaves the machine.
+    request
+        .clean(|text| desk.library.clean(text))
+        .map_err(|cause| Stopped::By(CutoffReason::Error, cause))?;
     let counted_input = request.texts().iter().map(|text| desk.count(text)).sum();
     let key = line.key(&request);
     let recording = match desk.review.journal.recall(agent, &key) {

@@ -218,8 +218,19 @@ impl<'a> Ground<'a> {
     }
 
     /// A path as it is, else without what models put around it.
-    fn path<'p>(&self, path: &'p str) -> &'p str {
-        if self.files.contains_key(path) { path } else { normal_path(path) }
+    fn path<'p>(&'p self, path: &'p str) -> &'p str {
+        if self.files.contains_key(path) {
+            return path;
+        }
+        let path = normal_path(path);
+        // A name that holds a secret was shown without it.
+        let masked = |file: &&&str| {
+            file.len() == path.len() && self.library.clean(file).is_ok_and(|shown| shown == path)
+        };
+        if self.files.contains_key(path) {
+            return path;
+        }
+        self.files.keys().find(masked).copied().unwrap_or(path)
     }
 
     /// Where a quote stands in a file that is under review.
@@ -238,7 +249,7 @@ impl<'a> Ground<'a> {
 
     /// A file under review by its proper name, and all places in it where a quote stands.
     fn candidates<'p>(
-        &self,
+        &'p self,
         file: &'p str,
         quote: &str,
     ) -> Result<(&'p str, Vec<Lines>), Rejection> {

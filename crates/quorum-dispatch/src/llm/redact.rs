@@ -6,6 +6,24 @@ use std::ops::Range;
 pub trait Redactor: Sync {
     /// The bytes of `text` that are secret; on an error nothing of the text may be sent.
     fn secrets(&self, text: &str) -> Result<Vec<Range<usize>>, String>;
+
+    /// The same for the text of a file, whose name may tell how values are written in it.
+    fn secrets_of(&self, path: &str, text: &str) -> Result<Vec<Range<usize>>, String> {
+        let _ = path;
+        self.secrets(text)
+    }
+}
+
+/// A redactor that knows which file it reads.
+pub(crate) struct OfFile<'a> {
+    pub(crate) redactor: &'a dyn Redactor,
+    pub(crate) path: &'a str,
+}
+
+impl Redactor for OfFile<'_> {
+    fn secrets(&self, text: &str) -> Result<Vec<Range<usize>>, String> {
+        self.redactor.secrets_of(self.path, text)
+    }
 }
 
 /// Finds nothing; for texts that are known to be harmless.

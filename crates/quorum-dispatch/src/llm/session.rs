@@ -230,7 +230,14 @@ impl<'a> Session<'a> {
     /// What would be sent first about all of `shard`.
     pub(crate) fn first_request(&mut self, shard: &Shard) -> Request {
         self.begin(shard, &shard.units, (1, 1));
-        self.request()
+        let mut request = self.request();
+        let library = self.desk().library;
+        // What cannot be searched for secrets is not shown at all.
+        let shown =
+            |text: &str| Ok::<_, std::convert::Infallible>(library.clean(text).unwrap_or_default());
+        match request.clean(shown) {
+            Ok(()) => request,
+        }
     }
 
     fn turns_left(&self) -> u64 {

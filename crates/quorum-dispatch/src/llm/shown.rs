@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use quorum_model::scope::Hunk;
 
-use super::redact::{Redactor, redact};
+use super::redact::{OfFile, Redactor, redact};
 use super::visible::visible;
 
 /// The repository at the revision under review.
@@ -234,7 +234,8 @@ impl<'a> Library<'a> {
             return file.clone();
         }
         let changed = self.material.changed(path);
-        let file = changed.and_then(|changed| ShownFile::of(&changed, self.redactor).ok());
+        let redactor = OfFile { redactor: self.redactor, path };
+        let file = changed.and_then(|changed| ShownFile::of(&changed, &redactor).ok());
         let file = file.map(Arc::new);
         kept.insert(path.to_owned(), file.clone());
         file
@@ -247,7 +248,8 @@ impl<'a> Library<'a> {
             return shown.clone();
         }
         let text = self.material.head(path);
-        let shown = text.and_then(|text| Shown::of(&text, self.redactor).ok()).map(Arc::new);
+        let redactor = OfFile { redactor: self.redactor, path };
+        let shown = text.and_then(|text| Shown::of(&text, &redactor).ok()).map(Arc::new);
         if kept.len() >= MOST_KEPT {
             kept.clear();
         }

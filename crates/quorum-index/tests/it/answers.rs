@@ -78,7 +78,7 @@ fn answers_fit_the_budget_by_saying_less_of_each() {
     let query = Query { text: "configuration".to_owned(), limit: 10, ..Query::default() };
     let counter = Counter::new(Tokenizer::Chars4);
     for budget in [0, 5, 20, 50, 100, 1000] {
-        let how = Presentation { content: ContentMode::Full, budget: Some(budget), counter };
+        let how = Presentation { budget: Some(budget), counter, ..presentation(ContentMode::Full) };
         let found = index.find(&query).expect("it answers");
         let (all, more) = (found.hits.len() as u64, found.more);
         let (results, _) = index.present("configuration", found, &how, SearchMethod::Words);

@@ -75,7 +75,12 @@ impl Folder {
 }
 
 pub(crate) fn presentation(content: ContentMode) -> Presentation {
-    Presentation { content, budget: None, counter: Counter::new(Tokenizer::Chars4) }
+    Presentation {
+        content,
+        budget: None,
+        counter: Counter::new(Tokenizer::Chars4),
+        mask: |_, content| content.to_vec(),
+    }
 }
 
 /// Languages by ending alone: what a file is, is tested elsewhere.
@@ -124,6 +129,10 @@ impl Tree for Folder {
     fn classify(&self, path: &BStr, content: Vec<u8>) -> (Class, Vec<u8>) {
         let class = Class { language: language(&path.to_str_lossy()), ..Class::default() };
         (class, content)
+    }
+
+    fn mask(&self, _: &BStr, content: &[u8]) -> Vec<u8> {
+        content.to_vec()
     }
 
     fn branch(&self) -> Option<String> {

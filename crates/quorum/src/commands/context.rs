@@ -5,6 +5,7 @@ use quorum_model::context::ContextManifest;
 use quorum_model::plan::Shard;
 use quorum_plan::shards::{self, Limits};
 use quorum_plan::sop::Sop;
+use quorum_rules::secrets::redact;
 use serde::Serialize;
 
 use super::plan;
@@ -66,6 +67,6 @@ pub(super) fn run(cli: &Cli, arguments: &ContextArgs) -> Result<u8, Failure> {
 fn tell(around: &Surroundings<'_>, agent: Option<&str>, shard: &Shard, sops: &[Sop]) -> Told {
     let Assembled { manifest, text } = around.assemble(agent, shard, sops);
     let sops = sops.iter().filter(|sop| shard.sops.contains(&sop.name));
-    let sops = sops.map(|sop| ToldSop { name: sop.name.clone(), text: sop.text.clone() });
+    let sops = sops.map(|sop| ToldSop { name: sop.name.clone(), text: redact(&sop.text) });
     Told { manifest, sops: sops.collect(), text }
 }

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use quorum_model::finding::AgentFinding;
+use quorum_rules::secrets::Known;
 use quorum_store::Run;
 use quorum_store::ingest::{self, Ingested, Rejection};
 use serde::Serialize;
@@ -61,7 +62,9 @@ pub(super) fn run(cli: &Cli, arguments: &IngestArgs) -> Result<u8, Failure> {
         let file = finding.place().map(|(file, _)| file.to_owned()).unwrap_or_default();
         let in_scope = plan.scope.files.iter().any(|entry| *entry.path == *file);
         let text = in_scope.then(|| snapshot.head(&file)).flatten();
-        ingest::check(finding, text.as_deref())
+        let mut checked = ingest::check(finding, text.as_deref())?;
+        Known::of(Some(&file), text.as_deref().unwrap_or_default()).clean_finding(&mut checked);
+        Ok(checked)
     };
     let mut outcomes = Vec::new();
     let mut all = Vec::new();

@@ -3,6 +3,7 @@
 use std::io::Read as _;
 
 use jiff::Timestamp;
+use quorum_rules::secrets::redact;
 use quorum_store::memory::{Lesson, Memories, Memory, Outcome};
 
 use crate::cli::{Cli, Format, MemoryAction, MemoryArgs, OutputArgs};
@@ -25,6 +26,12 @@ pub(super) fn run(cli: &Cli, arguments: &MemoryArgs) -> Result<u8, Failure> {
             if lesson.title.trim().is_empty() || lesson.content.trim().is_empty() {
                 return Err(Failure::new("a lesson needs a title and a content"));
             }
+            let lesson = Lesson {
+                title: redact(&lesson.title),
+                content: redact(&lesson.content),
+                tags: lesson.tags.iter().map(|tag| redact(tag)).collect(),
+                ..lesson
+            };
             let id = memories.record(&lesson, now)?;
             output::text(&format!("{id}\n"), None)?;
         }

@@ -40,6 +40,7 @@ pub(crate) fn results(cli: &Cli, arguments: &SearchArgs) -> Result<SearchResults
         },
         budget: arguments.budget,
         counter: place.counter(),
+        mask: crate::tree::mask,
     };
     if arguments.exact || arguments.regex {
         matching(&place, &query, arguments, &how)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use quorum_dispatch::llm::{Changed, Material, Redactor};
 use quorum_model::scope::Flag;
+use quorum_rules::secrets::Known;
 use quorum_scope::content::Contents;
 use quorum_scope::snapshot::Snapshot;
 use quorum_scope::versions;
@@ -66,7 +67,10 @@ pub(crate) struct Secrets;
 
 impl Redactor for Secrets {
     fn secrets(&self, text: &str) -> Result<Vec<Range<usize>>, String> {
-        let spans = quorum_rules::secrets::scan(text);
-        Ok(spans.into_iter().map(|span| span.start..span.end).collect())
+        Ok(Known::of(None, text).spans().to_vec())
+    }
+
+    fn secrets_of(&self, path: &str, text: &str) -> Result<Vec<Range<usize>>, String> {
+        Ok(Known::of(Some(path), text).spans().to_vec())
     }
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use quorum_model::finding::AgentFinding;
 
 use super::catalog::{Trigger, catalog};
 use super::settings::Syntax;
@@ -55,6 +56,18 @@ impl Known {
     /// The text that this was made of, with its secrets masked by `*`, character by character.
     pub fn mask(&self, text: &str) -> String {
         masked(text, &self.spans)
+    }
+
+    /// Takes secrets out of all that a finding about the text says.
+    pub fn clean_finding(&self, found: &mut AgentFinding) {
+        found.issue = self.clean(&found.issue);
+        found.recommendation = self.clean(&found.recommendation);
+        found.evidence = found.evidence.take().map(|evidence| self.clean(&evidence));
+        for step in &mut found.trace {
+            step.note = self.clean(&step.note);
+        }
+        // What would put stars in the place of a value is no fix.
+        found.replacement.take_if(|new| self.clean(&new.text) != new.text);
     }
 
     /// Something that quotes or speaks of the text, without its secrets and without its own.
