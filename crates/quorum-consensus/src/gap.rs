@@ -78,6 +78,7 @@ pub(crate) fn why_skipped(seat: &Seat<'_>) -> String {
         Some(CutoffReason::Budget) => "budget limit",
         Some(CutoffReason::Ceiling) => "ceiling of the run",
         Some(CutoffReason::Timeout) => "out of time",
+        Some(CutoffReason::Absent) => "its agent never came back",
         Some(CutoffReason::Interrupt) => "interrupted",
         Some(CutoffReason::Error) => "the engine failed",
         Some(CutoffReason::Canary) => "it missed a planted defect",

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use quorum_model::result::ReviewResult;
+use quorum_model::report::CutoffReason;
+use quorum_model::result::{AgentExecution, ReviewResult};
 use quorum_model::severity::{Counts, Severity};
 use quorum_model::verdict::AgentVerdict;
 
@@ -11,9 +12,11 @@ pub(crate) const LINES: usize = 15;
 /// The longest line, in characters.
 const LONGEST: usize = 160;
 /// Reasons that are named.
-const REASONS: usize = 4;
+const REASONS: usize = 3;
 /// Findings that are named.
-const FINDINGS: usize = 6;
+const FINDINGS: usize = 4;
+/// Partial reviewers that have a line of their own; the others are named in one.
+const PARTIAL: usize = 2;
 
 /// The verdict, why, the worst findings, what did not finish, and where the rest is.
 pub(crate) fn of(result: &ReviewResult) -> String {
@@ -43,6 +46,7 @@ pub(crate) fn of(result: &ReviewResult) -> String {
     if !failed.is_empty() {
         lines.push(format!("Did not finish: {}", failed.join(", ")));
     }
+    partial(&mut lines, result);
     lines.push(format!(
         "`verdicts` has a line per agent, `finding` opens one; in full: .quorum/runs/{}/report.md",
         result.run
@@ -53,6 +57,43 @@ pub(crate) fn of(result: &ReviewResult) -> String {
         _ = writeln!(text, "{}", one_line(line));
     }
     text
+}
+
+/// Whoever reads only this must learn who did not read everything, and what.
+fn partial(lines: &mut Vec<String>, result: &ReviewResult) {
+    let unread = |agent: &&AgentExecution| {
+        agent.verdict != AgentVerdict::Error && (agent.partial || agent.files_skipped > 0)
+    };
+    let partial: Vec<&AgentExecution> = result.execution.agents.iter().filter(unread).collect();
+    for agent in partial.iter().take(PARTIAL) {
+        let all = agent.files_reviewed + agent.files_skipped;
+        let why = agent.error.as_deref().unwrap_or_else(|| why(agent.cutoff_reason));
+        let missing = match agent.skipped_files.as_slice() {
+            [] => String::new(),
+            files => format!("; not read: {}", files.join(", ")),
+        };
+        lines.push(format!(
+            "PARTIAL {}: {} of {all} files, {why}{missing}",
+            agent.name, agent.files_reviewed
+        ));
+    }
+    let rest: Vec<&str> = partial.iter().skip(PARTIAL).map(|agent| agent.name.as_str()).collect();
+    if !rest.is_empty() {
+        lines.push(format!("PARTIAL as well: {}", rest.join(", ")));
+    }
+}
+
+fn why(reason: Option<CutoffReason>) -> &'static str {
+    match reason {
+        Some(CutoffReason::Absent) => "its agent never came back",
+        Some(CutoffReason::Budget) => "its budget was used up",
+        Some(CutoffReason::Ceiling) => "a ceiling of the run was met",
+        Some(CutoffReason::Timeout) => "it ran out of time",
+        Some(CutoffReason::Interrupt) => "it was interrupted",
+        Some(CutoffReason::Error) => "its engine failed",
+        Some(CutoffReason::Canary) => "it missed a planted defect",
+        None => "it did not see everything",
+    }
 }
 
 fn few<T>(
@@ -104,10 +145,22 @@ mod tests {
             "budget": 1, "budget_used": 0, "tokens": 0, "usd": 0.0, "calls": 0,
             "files_reviewed": 0, "files_skipped": 1, "skipped_files": [], "veto_reasons": [],
             "counts": { "critical": 0, "high": 0, "medium": 0, "low": 0 } });
+        let partial = |name: &str| {
+            let mut partial = agent.clone();
+            partial["name"] = json!(name);
+            partial["verdict"] = json!("OK");
+            partial["partial"] = json!(true);
+            partial["cutoff_reason"] = json!("absent");
+            partial["files_skipped"] = json!(400);
+            partial["skipped_files"] = json!(vec!["src/unread.rs"; 400]);
+            partial
+        };
+        let agents: Vec<_> = ["one", "two", "three"].map(partial).into_iter().collect();
+        let agents: Vec<_> = std::iter::once(agent).chain(agents).collect();
         serde_json::from_value(json!({
             "run": "r", "verdict": "BLOCKED", "exit_code": 1,
             "reasons": (0..reasons).map(|n| format!("reason {n}")).collect::<Vec<_>>(),
-            "execution": { "agents": [agent] },
+            "execution": { "agents": agents },
             "coverage": { "files": [], "uncovered": [], "gaps": [] },
             "findings": (0..findings).map(finding).collect::<Vec<_>>(),
         }))
@@ -122,6 +175,9 @@ mod tests {
             assert!(text.lines().all(|line| line.chars().count() <= LONGEST), "{text}");
             assert!(text.starts_with("BLOCKED (run r): "), "{text}");
             assert!(text.contains("Did not finish: go-reviewer"), "{text}");
+            let line = "PARTIAL one: 0 of 400 files, its agent never came back; not read: src/unread.rs";
+            assert!(text.contains(line), "{text}");
+            assert!(text.contains("PARTIAL as well: three"), "{text}");
             assert!(text.trim_end().ends_with("report.md"), "{text}");
         }
     }

@@ -72,6 +72,8 @@ pub enum CutoffReason {
     Ceiling,
     /// Time.
     Timeout,
+    /// Whoever was to do it never came back.
+    Absent,
     /// The user.
     Interrupt,
     /// The provider failed.

@@ -76,6 +76,10 @@ pub struct FileEntry {
     pub flag_reasons: BTreeMap<Flag, String>,
     /// The changed hunks; empty when the whole file is under review.
     pub hunks: Vec<Hunk>,
+    /// What tells this content from any other: BLAKE3 of the file at the reviewed revision and of its
+    /// patch. Absent in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
 impl FileEntry {

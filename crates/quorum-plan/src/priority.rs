@@ -54,6 +54,7 @@ mod tests {
             flags: flags.to_vec(),
             flag_reasons: std::collections::BTreeMap::new(),
             hunks: Vec::new(),
+            digest: None,
         };
         let cases = [
             (

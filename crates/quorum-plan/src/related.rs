@@ -153,6 +153,7 @@ mod tests {
                 flags: Vec::new(),
                 flag_reasons: std::collections::BTreeMap::new(),
                 hunks: Vec::new(),
+                digest: None,
             })
             .collect();
         let facts: Vec<FileFacts> = files

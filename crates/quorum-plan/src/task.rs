@@ -173,6 +173,7 @@ mod tests {
             flags: Vec::new(),
             flag_reasons: BTreeMap::new(),
             hunks: Vec::new(),
+            digest: None,
         });
         let units = files.iter().map(|(path, tokens, _)| {
             let mut left = *tokens;

@@ -71,10 +71,13 @@ fn reasons(report: &Report<'_>, limit: usize) -> String {
     let mut rows: Vec<String> =
         report.result.reasons.iter().map(|reason| format!("- {}\n", prose(reason, 400))).collect();
     let agents = &report.result.execution.agents;
-    rows.extend(agents.iter().filter_map(|agent| partial(report, agent)));
+    // What decides comes first; that somebody is partial is not lost behind many reasons.
+    let after = rows.len().min(1);
+    rows.splice(after..after, agents.iter().filter_map(|agent| partial(report, agent)));
     rows.extend(agents.iter().filter_map(|agent| {
         let title = prose(report.title(&agent.name), 100);
-        Some(format!("- {title} left out {}\n", text::left_out(agent)?))
+        Some(format!("- {title} left out {}
+", text::left_out(agent)?))
     }));
     if rows.is_empty() {
         return String::new();

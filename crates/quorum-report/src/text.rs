@@ -190,6 +190,7 @@ pub(crate) fn cutoff(reason: CutoffReason) -> &'static str {
         CutoffReason::Budget => "its budget was used up",
         CutoffReason::Ceiling => "a ceiling of the run was met",
         CutoffReason::Timeout => "it ran out of time",
+        CutoffReason::Absent => "an agent of the coding assistant never came back",
         CutoffReason::Interrupt => "the run was interrupted",
         CutoffReason::Error => "its engine failed",
         CutoffReason::Canary => "it missed a planted defect",

@@ -221,6 +221,7 @@ impl Reader {
             flags: classified.flags.keys().copied().collect(),
             flag_reasons: classified.flags,
             hunks: file.hunks.iter().map(|(hunk, _)| *hunk).collect(),
+            digest: Some(digest(&file, &content)),
         };
         let raw = (self.purpose == Purpose::Review).then_some(file);
         Ok(Read { entry, facts, units, raw })
@@ -303,6 +304,22 @@ impl Reader {
         }
         units
     }
+}
+
+/// What tells a file and its patch from any other: a token count does not.
+pub(crate) fn digest(file: &RawFile, content: &Content) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let text: &[u8] = match content {
+        Content::Whole(text) => text,
+        Content::DiffOnly => b"diff",
+        Content::Absent => b"absent",
+        Content::Unreadable(_) => b"unreadable",
+    };
+    // The length keeps the end of one from being taken for the beginning of the other.
+    hasher.update(&text.len().to_le_bytes());
+    hasher.update(text);
+    hasher.update(&file.patch);
+    hasher.finalize().to_hex().to_string()
 }
 
 fn unit(path: &Arc<str>, kind: UnitKind, piece: &Piece) -> Unit {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
-use quorum_model::scope::Scope;
+use quorum_model::scope::{FileEntry, Scope};
 use quorum_scope::request::Sides;
 use quorum_store::{Run, RunSummary};
 use serde::{Deserialize, Serialize};
@@ -110,14 +110,47 @@ pub(crate) fn check_unchanged(run: &str, then: &Scope, now: &Scope) -> Result<()
 
 /// In what the code under review is not what it was; absent where it is.
 pub(crate) fn what_changed(then: &Scope, now: &Scope) -> Option<String> {
-    if (&then.files, &then.base, &then.head) == (&now.files, &now.base, &now.head) {
+    let same_files = then.files.len() == now.files.len()
+        && then.files.iter().zip(&now.files).all(|(then, now)| is_same(then, now));
+    if same_files && (&then.base, &then.head) == (&now.base, &now.head) {
         return None;
     }
-    let changed = now.files.iter().find(|file| !then.files.contains(file));
+    let changed = now.files.iter().find(|file| !then.files.iter().any(|old| is_same(old, file)));
     let gone = then.files.iter().find(|file| now.files.iter().all(|other| other.path != file.path));
     Some(match (changed, gone) {
         (Some(file), _) => format!("{} is not as it was", file.path),
         (None, Some(file)) => format!("{} is not there any more", file.path),
         (None, None) => "the revision is another one".to_owned(),
     })
+}
+
+/// Whether a file is what it was, to the byte. A run of an earlier version has no digests to compare.
+fn is_same(then: &FileEntry, now: &FileEntry) -> bool {
+    let comparable = then.digest.is_some() && now.digest.is_some();
+    let digest = if comparable { now.digest.clone() } else { then.digest.clone() };
+    *then == FileEntry { digest, ..now.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn scope(tokens: u64, digest: Option<&str>) -> Scope {
+        let file = json!({ "path": "a.py", "old_path": null, "change": "modified",
+            "language": null, "kind": "code", "tokens": tokens, "flags": [], "hunks": [],
+            "digest": digest });
+        let scope = json!({ "kind": "worktree", "label": "l", "base": null, "head": null,
+            "files": [file] });
+        serde_json::from_value(scope).expect("a scope")
+    }
+
+    #[test]
+    fn an_edit_of_the_same_length_is_a_change() {
+        let changed = |then: &Scope, now: &Scope| what_changed(then, now).is_some();
+        assert!(!changed(&scope(5, Some("a")), &scope(5, Some("a"))));
+        assert!(changed(&scope(5, Some("a")), &scope(5, Some("b"))));
+        assert!(!changed(&scope(5, None), &scope(5, Some("b"))), "an earlier version's run");
+        assert!(changed(&scope(5, None), &scope(6, Some("b"))));
+    }
 }

@@ -292,6 +292,7 @@ fn plan(files: &[&str]) -> Plan {
         flags: Vec::new(),
         flag_reasons: BTreeMap::new(),
         hunks: Vec::new(),
+        digest: None,
     });
     Plan {
         schema_version: SCHEMA_VERSION,

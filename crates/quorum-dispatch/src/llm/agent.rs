@@ -21,6 +21,10 @@ use crate::sops;
 /// Waves after the planned ones; what is left then does not fit, and is said to be left.
 const MOST_FOLLOW_UPS: u32 = 4;
 
+/// Why nothing of a file is shown.
+pub(crate) const CANNOT_BE_SHOWN: &str =
+    "it changed since the review began, or it cannot be shown without its secrets";
+
 /// A wave's shards, each with its number within the agent.
 type Wave<'s> = Vec<(usize, &'s Shard)>;
 
@@ -114,7 +118,7 @@ impl Worker<'_> {
         tally.miss(left, CutoffReason::Budget, cause);
         let (shown, hidden): (Vec<Unit>, Vec<Unit>) =
             shown.iter().cloned().partition(|unit| self.can_be_shown(unit));
-        tally.miss(&hidden, CutoffReason::Error, "it cannot be shown without its secrets");
+        tally.miss(&hidden, CutoffReason::Error, CANNOT_BE_SHOWN);
         if shown.is_empty() {
             return if left.is_empty() { Ended(None) } else { Ended(Some(BranchState::Cut)) };
         }
@@ -362,9 +366,10 @@ fn weight(reason: CutoffReason) -> u8 {
         CutoffReason::Budget => 0,
         CutoffReason::Ceiling => 1,
         CutoffReason::Timeout => 2,
-        CutoffReason::Error => 3,
-        CutoffReason::Canary => 4,
-        CutoffReason::Interrupt => 5,
+        CutoffReason::Absent => 3,
+        CutoffReason::Error => 4,
+        CutoffReason::Canary => 5,
+        CutoffReason::Interrupt => 6,
     }
 }
 

@@ -14,6 +14,7 @@ use quorum_model::severity::Severity;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::agent::CANNOT_BE_SHOWN;
 use super::confer;
 use super::contract::{self, SopAnswer};
 use super::desk::{self, Cancel, LlmReview};
@@ -362,19 +363,19 @@ fn wave_of(worker: &Worker<'_>, shards: &[&Shard], part: Option<&Part>) -> Tally
         tally.expected_sops.extend(shard.sops.iter().cloned());
         let units = shard.units.iter().cloned();
         let (shown, hidden): (Vec<_>, Vec<_>) = units.partition(|unit| worker.can_be_shown(unit));
-        tally.miss(&hidden, CutoffReason::Error, "it cannot be shown without its secrets");
+        tally.miss(&hidden, CutoffReason::Error, CANNOT_BE_SHOWN);
         match part {
             Some(part) if part.read && part.done => tally.cover(&shown),
             Some(part) if part.read => {
                 tally.cover(&shown);
                 let cause = "its agent did not say that it was done".to_owned();
-                tally.cut_short = Some((CutoffReason::Timeout, cause));
+                tally.cut_short = Some((CutoffReason::Absent, cause));
             }
             Some(part) if part.done => {
                 let cause = "its agent did not prove that it read what it was given";
                 tally.miss(&shown, CutoffReason::Error, cause);
             }
-            _ => tally.miss(&shown, CutoffReason::Timeout, "its agent never came back"),
+            _ => tally.miss(&shown, CutoffReason::Absent, "its agent never came back"),
         }
     }
     let answered = part.map(|part| part.sops.as_slice()).unwrap_or_default();

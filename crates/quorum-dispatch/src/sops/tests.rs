@@ -23,6 +23,7 @@ fn file(path: &str, text: &str, added: Option<Vec<(u64, u64)>>) -> SourceFile {
             flags: Vec::new(),
             flag_reasons: BTreeMap::new(),
             hunks: Vec::new(),
+            digest: None,
         },
         head: Some(text.into()),
         base: None,

@@ -99,6 +99,7 @@ impl Bench {
                 flags: Vec::new(),
                 flag_reasons: BTreeMap::new(),
                 hunks: vec![hunk],
+                digest: None,
             });
             let (start_line, end_line) = (1, lines);
             units.push(Unit {

@@ -47,6 +47,7 @@ fn input(sizes: &[(&str, u64)], limit: u64) -> Input {
             flags,
             flag_reasons: BTreeMap::new(),
             hunks: Vec::new(),
+            digest: None,
         });
         let mut left = *tokens;
         let mut line = 1;

@@ -15,6 +15,7 @@ fn file(path: &str, language: Option<&str>, kind: FileKind, flags: &[Flag]) -> F
         flags: flags.to_vec(),
         flag_reasons: BTreeMap::new(),
         hunks: Vec::new(),
+        digest: None,
     }
 }
 

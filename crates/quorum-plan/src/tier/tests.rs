@@ -11,6 +11,7 @@ fn file(path: &str, kind: FileKind, flags: &[Flag]) -> FileEntry {
         flags: flags.to_vec(),
         flag_reasons: BTreeMap::new(),
         hunks: Vec::new(),
+        digest: None,
     }
 }
 

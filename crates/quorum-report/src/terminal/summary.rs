@@ -105,6 +105,7 @@ fn why(agent: &AgentExecution) -> &'static str {
         Some(CutoffReason::Budget) => "hit budget limit",
         Some(CutoffReason::Ceiling) => "hit the run's ceiling",
         Some(CutoffReason::Timeout) => "ran out of time",
+        Some(CutoffReason::Absent) => "never came back with all of it",
         Some(CutoffReason::Interrupt) => "was interrupted",
         Some(CutoffReason::Error) => "was cut off by an error",
         Some(CutoffReason::Canary) => "missed a planted defect",

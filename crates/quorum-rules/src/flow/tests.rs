@@ -25,6 +25,7 @@ fn findings_of(lang: Lang, code: &str, rule: &str) -> Vec<RuleFinding> {
         flags: Vec::new(),
         flag_reasons: std::collections::BTreeMap::default(),
         hunks: Vec::new(),
+        digest: None,
     };
     let source = SourceFile {
         entry,

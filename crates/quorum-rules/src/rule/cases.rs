@@ -224,6 +224,7 @@ fn source(path: &str, lang: Option<Lang>, code: &str) -> SourceFile {
             flags: if looks_like_test(path) { vec![Flag::Test] } else { Vec::new() },
             flag_reasons: BTreeMap::new(),
             hunks: Vec::new(),
+            digest: None,
         },
         head: Some(Arc::from(code)),
         base: None,

@@ -154,6 +154,7 @@ impl TaskFiles {
                 flags: Vec::new(),
                 flag_reasons: BTreeMap::new(),
                 hunks: Vec::new(),
+                digest: None,
             });
             self.facts.push(FileFacts::default());
             self.units.push(vec![unit]);

@@ -12,6 +12,7 @@ use quorum_scope::snapshot::Snapshot;
 use quorum_scope::versions;
 
 use crate::commands::plan::Made;
+use crate::gather::digest;
 
 /// The files of a plan and everything around them.
 pub(crate) struct Change<'a> {
@@ -43,6 +44,10 @@ impl Material for Change<'_> {
             return None;
         }
         let content = self.contents.read(raw).ok()?;
+        // What is shown is what was planned; what changed meanwhile would be decided unseen.
+        if entry.digest.as_ref().is_some_and(|planned| *planned != digest(raw, &content)) {
+            return None;
+        }
         let hunks = raw.hunks.iter().map(|(hunk, body)| {
             let text = raw.patch.get(body.clone()).unwrap_or_default();
             (*hunk, String::from_utf8_lossy(text).into_owned())

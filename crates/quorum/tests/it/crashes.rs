@@ -92,10 +92,13 @@ fn a_run_goes_on_only_with_what_it_began_with() {
     assert!(text(&sandbox.quorum(&["verdicts"]).stdout).contains("UNFINISHED"));
     assert_eq!(findings(&parse(&resume().stdout)), findings(&first));
     fs::remove_file(run.join("result.json")).expect("it is there again");
-    sandbox.write("src/m3.rs", "fn changed() {}\n");
-    let refused = resume();
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("src/m3.rs is not as it was"), "{refused:?}");
+    // Of another length, and of the same one.
+    for code in ["fn changed() {}\n", &CONFLICT.replace("fn c", "fn d")] {
+        sandbox.write("src/m3.rs", code);
+        let refused = resume();
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(text(&refused.stderr).contains("src/m3.rs is not as it was"), "{refused:?}");
+    }
 }
 
 #[test]

@@ -52,6 +52,7 @@ fn plan() -> Plan {
         flags: Vec::new(),
         flag_reasons: BTreeMap::new(),
         hunks,
+        digest: None,
     };
     let hunk = Hunk { old_start: 1, old_lines: 5, new_start: 1, new_lines: 4 };
     let files = vec![file("src/a.rs", vec![hunk]), file("src/whole.rs", Vec::new())];

@@ -69,6 +69,7 @@ fn file(path: &str, base: Option<&str>, head: &str) -> ParsedFile {
             flags: if lock { vec![Flag::LockFile] } else { vec![Flag::Manifest] },
             flag_reasons: BTreeMap::new(),
             hunks: Vec::new(),
+            digest: None,
         },
         head: Some(head.into()),
         base: base.map(Into::into),

@@ -19,6 +19,7 @@ fn found(path: &str, text: &str) -> Vec<String> {
             flags: Vec::new(),
             flag_reasons: BTreeMap::new(),
             hunks: Vec::new(),
+            digest: None,
         },
         head: Some(text.into()),
         base: None,

@@ -147,6 +147,7 @@ fn source(root: &Path, path: &str, classifier: &Classifier) -> Option<SourceFile
         flags: classified.flags.keys().copied().collect(),
         flag_reasons: classified.flags,
         hunks: Vec::new(),
+        digest: None,
     };
     Some(SourceFile {
         entry,

@@ -326,6 +326,41 @@ fn what_changed_since_the_review_began_is_not_decided() {
 }
 
 #[test]
+fn an_edit_of_the_same_length_is_not_decided_either() {
+    let Begun { sandbox, mut client, run, .. } = Begun::new(&["rust"]);
+    let path = sandbox.root().join("src/two.rs");
+    let before = std::fs::read_to_string(&path).expect("the file");
+    sandbox.write("src/two.rs", before.replace("22", "33"));
+    assert_eq!(client.code("review_finish", json!({ "run": run })), "CHANGED");
+    sandbox.write("src/two.rs", before);
+    let decided = client.tool("review_finish", json!({ "run": run }))[0].clone();
+    assert!(!decided.contains("CHANGED"), "{decided}");
+}
+
+#[test]
+fn a_part_that_never_came_back_is_named_in_the_digest() {
+    let sandbox = with_400_files();
+    let mut client = Client::start(&sandbox, &[]);
+    let asked = json!({ "scope": "uncommitted", "agents": ["rust"] });
+    let begun = client.tool("review_begin", asked)[0].clone();
+    let (run, branches) = parts(&begun);
+    assert!(branches.len() > 1, "{begun}");
+    for branch in branches.iter().skip(1) {
+        let (_, receipt) = brief(&sandbox, &run, branch);
+        let report =
+            json!({ "branch_id": branch, "receipt": receipt, "findings": [], "done": true });
+        client.json("submit_findings", report);
+    }
+    let decided = client.tool("review_finish", json!({ "run": run }))[0].clone();
+    let line = decided.lines().find(|line| line.starts_with("PARTIAL rust-reviewer: "));
+    let line = line.unwrap_or_else(|| panic!("{decided}"));
+    assert!(line.contains("its agent never came back; not read: "), "{line}");
+    let folder = sandbox.root().join(".quorum/runs").join(&run);
+    let report = std::fs::read_to_string(folder.join("report.md")).expect("a report");
+    assert!(report.contains("never came back") && !report.contains("out of time"), "{report}");
+}
+
+#[test]
 fn siblings_do_not_see_each_other() {
     let mut review = Begun::new(&["rust", "code-quality"]);
     review.submit("rust-reviewer", json!({ "findings": [finding("let two = 22;")] }));
