@@ -12,8 +12,9 @@ use crate::environment;
 use crate::error::ConfigError;
 use crate::keys::{Node, join, nearest};
 
-/// Keys that decide where a user's tokens and code are sent, or what runs on the user's machine.
-const NOT_FOR_REPOSITORIES: [&str; 8] = [
+/// Keys that decide where a user's tokens and code are sent, what runs on the user's machine, or
+/// whether models are watched while they read.
+const NOT_FOR_REPOSITORIES: [&str; 9] = [
     "forge.api_url",
     "advisories.url",
     "embeddings.url",
@@ -22,6 +23,7 @@ const NOT_FOR_REPOSITORIES: [&str; 8] = [
     "gates.pass_env",
     "gates.network",
     "gates.allow_unsandboxed",
+    "canary",
 ];
 
 /// Where a value comes from.

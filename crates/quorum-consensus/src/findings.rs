@@ -88,10 +88,11 @@ impl<'a> Cluster<'a> {
         self.members.iter().any(vetoes)
     }
 
-    /// Whether a second look sets it aside: it was refuted, one agent alone saw it, and it is not
-    /// protected.
+    /// Whether a second look sets it aside: it was refuted, one agent alone saw it, no rule proves it,
+    /// and it is not protected.
     pub(crate) fn is_refuted(&self, seats: &[Seat<'_>]) -> bool {
         self.refuted.is_some()
+            && self.members.iter().all(|member| member.source.rule.is_none())
             && self.witnesses() + (self.confirmed.len() as u64) < 2
             && !self.is_protected(seats)
     }

@@ -65,7 +65,9 @@ fn same_engine(seat: &Seat<'_>) -> String {
     }
     let model = planned.model.as_deref();
     let model = model.map(|model| format!(" --model {}", shell::quote(model)));
-    format!(" --provider {}{}", shell::quote(&planned.engine), model.unwrap_or_default())
+    // What did not fit one budget does not fit it the next time: others are added until all is seen.
+    let engine = shell::quote(&planned.engine);
+    format!(" --provider {engine}{} --complete", model.unwrap_or_default())
 }
 
 /// Why an agent was not shown everything.

@@ -2,6 +2,7 @@
 
 mod agent;
 mod ask;
+mod bears;
 mod canary;
 mod confer;
 mod context;
@@ -9,6 +10,7 @@ mod contract;
 pub mod delegate;
 mod desk;
 mod excerpt;
+mod fence;
 mod ground;
 mod ledger;
 mod line;
@@ -37,7 +39,7 @@ pub use desk::{
 };
 pub use prompt::Style;
 pub use redact::{NoSecrets, Redactor};
-pub use run::{Panel, RenderedPrompt};
+pub use run::{Panel, RenderedPrompt, reporter};
 pub use said::Said;
 pub use shown::{Changed, Material};
 pub use tools::{Hit, Lookup};

@@ -415,6 +415,44 @@ fn every_threshold_shows_in_the_requests() {
     assert!(tools(2).contains("callers") && !tools(3).contains("callers"));
     assert!(outcome.usage.budget_used <= outcome.usage.budget, "{:?}", outcome.usage);
     assert_eq!(outcome.skipped.map(|skipped| skipped.medium_count), Some(2));
+    assert_eq!(outcome.status, OutcomeStatus::Partial, "it was made to return");
+    assert_eq!(outcome.cutoff_reason, Some(CutoffReason::Budget));
+}
+
+#[test]
+fn who_spends_a_budget_on_look_ups_and_says_nothing_has_not_reviewed() {
+    let server = Server::start(|_| {
+        let span = json!({ "path": "around.rs", "start_line": 1, "end_line": 1 });
+        Reply::Say(Turn::text("word".repeat(3_200)).call("read", &span))
+    })
+    .unwrap();
+    let bench = Bench { budget: 10_000, ..Bench::of_files(1, 20) };
+    let outcome = bench.review(&server).remove(0);
+    assert_eq!(outcome.status, OutcomeStatus::Failed, "{outcome:?}");
+    assert_eq!(outcome.covered, []);
+    assert!(outcome.error.is_some());
+    assert!(outcome.usage.budget_used <= outcome.usage.budget, "{:?}", outcome.usage);
+}
+
+#[test]
+fn an_answer_that_cannot_be_used_is_charged() {
+    let server = Server::start(|asked| match asked.number {
+        0 => Reply::Say(Turn::text("word ".repeat(1_000))),
+        _ => Reply::Say(reviewer(asked)),
+    })
+    .unwrap();
+    let outcome = Bench::of_files(1, 20).review(&server).remove(0);
+    assert_eq!(outcome.findings.len(), 1, "{outcome:?}");
+    assert!(outcome.usage.budget_used > 1_000, "{:?}", outcome.usage);
+}
+
+#[test]
+fn a_stream_ends_at_its_budget() {
+    let server = Server::start(|_| Reply::Say(Turn::text("word ".repeat(20_000)))).unwrap();
+    let bench = Bench { budget: 4_000, ..Bench::of_files(1, 20) };
+    let outcome = bench.review(&server).remove(0);
+    // A stream comes in pieces, and ends with one of them.
+    assert!(outcome.usage.budget_used <= outcome.usage.budget + 64, "{:?}", outcome.usage);
 }
 
 #[test]
@@ -435,10 +473,18 @@ fn complete_covers_everything_in_waves() {
     assert_eq!(outcome.status, OutcomeStatus::Completed, "{:?}", outcome.error);
     assert_eq!(outcome.findings.len(), 40);
     let server = Server::start(|asked| Reply::Say(reviewer(asked))).unwrap();
-    let outcome = Bench { complete: false, ..bench }.review(&server).remove(0);
-    assert_eq!(outcome.status, OutcomeStatus::Partial);
-    assert_eq!(server.recorded().len(), 1);
-    assert_eq!(outcome.findings.len(), 5);
+    // The first wave takes four fifths of the budget.
+    let first: u64 = outcome.usage.budget_used / 8;
+    let outcome = Bench { complete: false, budget: first * 5 / 4, ..bench }.review(&server);
+    let outcome = &outcome[0];
+    assert_eq!(outcome.status, OutcomeStatus::Partial, "{:?}", outcome.usage);
+    let recorded = server.recorded();
+    assert_eq!(recorded.len(), 2, "what is left over is used");
+    assert!(recorded[1].text.contains("Mode: high severity only"), "{}", recorded[1].text);
+    assert!(outcome.findings.len() > 5, "{}", outcome.findings.len());
+    let covered = outcome.covered.len();
+    assert!(covered > 5 && covered < 40, "more than the first wave: {covered}");
+    assert!(outcome.usage.budget_used <= outcome.usage.budget, "{:?}", outcome.usage);
 }
 
 #[test]

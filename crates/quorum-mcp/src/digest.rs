@@ -175,7 +175,8 @@ mod tests {
             assert!(text.lines().all(|line| line.chars().count() <= LONGEST), "{text}");
             assert!(text.starts_with("BLOCKED (run r): "), "{text}");
             assert!(text.contains("Did not finish: go-reviewer"), "{text}");
-            let line = "PARTIAL one: 0 of 400 files, its agent never came back; not read: src/unread.rs";
+            let line =
+                "PARTIAL one: 0 of 400 files, its agent never came back; not read: src/unread.rs";
             assert!(text.contains(line), "{text}");
             assert!(text.contains("PARTIAL as well: three"), "{text}");
             assert!(text.trim_end().ends_with("report.md"), "{text}");

@@ -45,7 +45,7 @@ pub struct Config {
     /// Have every blocking finding looked at a second time.
     pub verify: bool,
     /// Plant a defect in what each reviewer that is a model is shown; one that does not report it
-    /// has not finished.
+    /// has not finished. A repository cannot turn it off.
     pub canary: bool,
     /// How tokens are counted.
     pub tokenizer: Tokenizer,
@@ -100,7 +100,7 @@ impl Default for Config {
             quorum_share: None,
             complete: false,
             verify: false,
-            canary: false,
+            canary: true,
             tokenizer: Tokenizer::default(),
             time_pressure: false,
             progressive_summarization: Progressive::default(),

@@ -61,7 +61,7 @@ pub struct VerdictFile {
     pub status: AgentStatus,
     /// The model, where there was one.
     pub model: Option<String>,
-    /// Tokens charged.
+    /// Tokens sent and received: preambles, resent context and answers that could not be used included.
     pub tokens_spent: u64,
     /// Files that the agent changed; reviewers change none.
     pub files_changed: Vec<String>,

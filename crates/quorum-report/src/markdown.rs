@@ -76,8 +76,11 @@ fn reasons(report: &Report<'_>, limit: usize) -> String {
     rows.splice(after..after, agents.iter().filter_map(|agent| partial(report, agent)));
     rows.extend(agents.iter().filter_map(|agent| {
         let title = prose(report.title(&agent.name), 100);
-        Some(format!("- {title} left out {}
-", text::left_out(agent)?))
+        Some(format!(
+            "- {title} left out {}
+",
+            text::left_out(agent)?
+        ))
     }));
     if rows.is_empty() {
         return String::new();

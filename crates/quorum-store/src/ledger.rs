@@ -117,7 +117,11 @@ impl Ledger {
             let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
             let mut all = Dismissals::default();
             for row in rows {
-                all.add([from_column::<Dismissal>(&row?)?]);
+                let dismissal = from_column::<Dismissal>(&row?)?;
+                // A second look's opinion held for its run; earlier versions kept it.
+                if !dismissal.refuted {
+                    all.add([dismissal]);
+                }
             }
             Ok(all)
         })

@@ -54,13 +54,28 @@ pub struct RunSummary {
 impl Run {
     /// Starts a run in the repository at `root`.
     pub fn create(root: &Path, plan: &Plan, clock: Clock) -> Result<Self, StoreError> {
+        Self::create_with(root, plan, clock, &[])
+    }
+
+    /// Starts a run in the repository at `root` with files that it cannot go on without: they are on
+    /// disk before anybody can find the run.
+    pub fn create_with(
+        root: &Path,
+        plan: &Plan,
+        clock: Clock,
+        files: &[(&str, &[u8])],
+    ) -> Result<Self, StoreError> {
         let runs = Folder::prepare(root)?.make("runs")?;
         let (id, layout) = make_directory(&runs, &clock)?;
         let lock = lock(&id, &layout)?;
         for folder in [layout.agents(), layout.verdicts()] {
             private::folder(&folder).map_err(StoreError::io("making", &folder))?;
         }
+        for (name, bytes) in files {
+            whole::write(&layout.root().join(name), bytes)?;
+        }
         whole::write_json(&layout.plan(), plan)?;
+        // A run is one that has a journal.
         let journal = Journal::create(&layout.journal(), clock.clone())?;
         let run = id.to_string();
         journal.append(&Event::RunStarted { run, label: plan.scope.label.clone() })?;

@@ -42,7 +42,7 @@ pub(crate) fn file(
         agent: outcome.agent.clone(),
         status: status_of(outcome, verdict),
         model: outcome.model.clone(),
-        tokens_spent: outcome.usage.budget_used,
+        tokens_spent: outcome.usage.tokens,
         files_changed: Vec::new(),
         findings_count: outcome.findings.len() as u64,
         summary: summary(outcome),

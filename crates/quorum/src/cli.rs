@@ -402,9 +402,12 @@ pub(crate) struct RunArgs {
     /// Have every blocking finding looked at a second time, by another model or context
     #[arg(long)]
     pub(crate) verify: bool,
-    /// Plant a defect in what models are shown; one that does not report it has not finished
-    #[arg(long)]
+    /// Plant a defect in what models are shown; one that does not report it has not finished (the default)
+    #[arg(long, overrides_with = "no_canary")]
     pub(crate) canary: bool,
+    /// Plant no defect in what models are shown
+    #[arg(long)]
+    pub(crate) no_canary: bool,
     /// Report vetoes without blocking; the reason is recorded
     #[arg(long, value_name = "REASON", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) ignore_vetos: Option<String>,

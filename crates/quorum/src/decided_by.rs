@@ -8,7 +8,7 @@ use quorum_consensus::{Policy, Quorum};
 use quorum_model::agent::Agent;
 use quorum_model::config::{Config, CoverageConfig, CoverageNeed, FailOn};
 use quorum_model::plan::Protocol;
-use quorum_store::{Run, RunSummary, StoreError};
+use quorum_store::RunSummary;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -52,13 +52,10 @@ impl DecidedBy {
             .map_err(|error| lost(&quorum_model::wording::plain(&error.to_string())))
     }
 
-    /// Writes it beside the plan.
-    pub(crate) fn save(&self, run: &Run) -> Result<(), StoreError> {
-        match serde_json::to_vec_pretty(self) {
-            Ok(text) => run.write(FILE, &text).map(drop),
-            // Names, numbers and flags: nothing in it is without a JSON form.
-            Err(_) => Ok(()),
-        }
+    /// What is kept of it beside the plan, by file name.
+    pub(crate) fn file(&self) -> Option<(&'static str, Vec<u8>)> {
+        // Names, numbers and flags: nothing in it is without a JSON form.
+        Some((FILE, serde_json::to_vec_pretty(self).ok()?))
     }
 
     /// The rules for one verdict.

@@ -311,6 +311,7 @@ pub(crate) fn digest(file: &RawFile, content: &Content) -> String {
     let mut hasher = blake3::Hasher::new();
     let text: &[u8] = match content {
         Content::Whole(text) => text,
+        Content::Media(kind) => kind.as_bytes(),
         Content::DiffOnly => b"diff",
         Content::Absent => b"absent",
         Content::Unreadable(_) => b"unreadable",

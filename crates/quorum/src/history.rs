@@ -65,7 +65,6 @@ pub(crate) fn settle(
     let standing = Standing::of(&first, &judgement);
     let Settled { mut result, outcomes } = apply(&first, &standing, outcomes, decide)?;
     let recorded = ledger.record(&review, &judgement).and_then(|()| {
-        keep_refuted(&mut ledger, &result)?;
         Memories::open(root)?.record_review(&plan.scope.label, &result, now).map(drop)
     });
     if let Err(error) = recorded {
@@ -120,28 +119,6 @@ impl Standing {
         standing.gone = gone.map(|gone| gone.finding.clone()).collect();
         standing
     }
-}
-
-/// What a second look refuted stays away: the same code is not argued about in every review.
-fn keep_refuted(ledger: &mut Ledger, result: &ReviewResult) -> Result<(), StoreError> {
-    let known = ledger.dismissals()?;
-    for finding in &result.not_agreed {
-        let Some(refutation) = &finding.refutation else { continue };
-        if known.iter().any(|dismissal| dismissal.fingerprint == finding.fingerprint) {
-            continue;
-        }
-        ledger.dismiss(&Dismissal {
-            fingerprint: finding.fingerprint.clone(),
-            reason: format!("refuted: {}", refutation.reason),
-            author: refutation.by.clone(),
-            expires: None,
-            file: Some(finding.file.clone()),
-            title: Some(finding.issue.clone()),
-            refuted: true,
-            place: None,
-        })?;
-    }
-    Ok(())
 }
 
 fn look_up(

@@ -16,15 +16,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quorum_config::Origin;
-use quorum_dispatch::BUILTIN;
-use quorum_dispatch::llm::{AgentEngine, Cancel, LlmReview, NoJournal, Panel, Style, Unobserved};
+use quorum_dispatch::llm::{
+    AgentEngine, Cancel, LlmReview, NoJournal, Panel, Style, Unobserved, reporter,
+};
+use quorum_dispatch::{BUILTIN, add_rules};
 use quorum_index::Counter;
 use quorum_llm::{
     Client, ClientSettings, Endpoint, LlmError, Message, Prices, ReplayProvider, Timeouts, connect,
 };
 use quorum_model::agent::Agent;
-use quorum_model::finding::AgentFinding;
+use quorum_model::finding::{AgentFinding, SuppressedFinding};
+use quorum_model::outcome::{AgentOutcome, Usage};
 use quorum_model::plan::{Plan, PlannedAgent};
+use quorum_model::result::SopResult;
 use quorum_plan::models::HOST;
 
 use crate::briefing::Briefings;
@@ -152,24 +156,50 @@ fn failure(error: &LlmError) -> Failure {
     }
 }
 
+/// What the reviewers of a run work with, beside the change.
+pub(crate) struct With<'a> {
+    pub(crate) engines: &'a Engines,
+    /// What rules found, by agent.
+    pub(crate) beside: &'a BTreeMap<String, Vec<AgentFinding>>,
+    /// Standing orders that checks found violated, by agent.
+    pub(crate) violated: &'a BTreeMap<String, Vec<SopResult>>,
+    /// What comments in the code suppress, by agent.
+    pub(crate) suppressed: &'a BTreeMap<String, Vec<SuppressedFinding>>,
+    /// What rules looked at beside the models.
+    pub(crate) looked_at: &'a [AgentOutcome],
+    pub(crate) plan: &'a Plan,
+    /// Whether reviewers are asked again after the review, so that none of them ends before all do.
+    pub(crate) together: bool,
+    pub(crate) stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl With<'_> {
+    /// What an agent came to, with what a check found: it is violated, whatever a model says.
+    pub(crate) fn checked(&self, mut outcome: AgentOutcome) -> AgentOutcome {
+        outcome.sops.extend(self.violated.get(&outcome.agent).cloned().unwrap_or_default());
+        let held = self.suppressed.get(&outcome.agent);
+        outcome.suppressed.extend(held.cloned().unwrap_or_default());
+        if let Some(rules) = self.looked_at.iter().find(|rules| rules.agent == outcome.agent) {
+            add_rules(&mut outcome, rules, self.plan);
+        }
+        outcome
+    }
+}
+
 /// Has `work` done with the reviewers of `left`, which is what is left to do of the plan in `made`.
 pub(crate) fn convene<T>(
     cli: &Cli,
     left: &Plan,
     made: &Made,
     recorder: &Recorder,
-    (engines, beside, stop): (
-        &Engines,
-        &BTreeMap<String, Vec<AgentFinding>>,
-        &(dyn Fn() -> bool + Sync),
-    ),
+    with: &With<'_>,
     work: impl FnOnce(&Table<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let fence = recorder.fence()?;
     let (workspace, config) = (&made.workspace, &made.workspace.loaded.config);
     let agents = agents(workspace);
     let material = material::Change::new(made);
-    let kept = recorder.run().map(journal::OnDisk);
+    let kept = recorder.run().map(|run| journal::OnDisk { run, recorder, with });
     let recalled = recorder.recalled().map(journal::Recalled);
     let sops = plan::sops(workspace)?;
     let briefings = Briefings::new(workspace, &made.plan, &sops, Some(recorder))?;
@@ -180,19 +210,21 @@ pub(crate) fn convene<T>(
         fence: &fence,
         plan: left,
         agents: &agents,
-        engines,
+        engines: with.engines,
         material: &material,
         redactor: &material::Secrets,
         lookup: Some(&index),
         sops: &sops,
         briefing: &briefings,
-        builtin: beside,
+        builtin: with.beside,
         gates: recorder.gates().map(|report| report.gates.as_slice()).unwrap_or_default(),
         counter: Counter::new(config.tokenizer),
         thresholds: settings::for_plan(config)?.thresholds,
         limits: config.limits,
         complete: config.complete,
         canary: config.canary,
+        reporter: reporter(&made.plan),
+        spent: recorder.spent_before(left),
         journal: match (&kept, &recalled) {
             (Some(kept), _) => kept,
             (None, Some(recalled)) => recalled,
@@ -204,6 +236,7 @@ pub(crate) fn convene<T>(
     let runtime = runtime.map_err(|error| Failure::new(format!("no runtime: {error}")))?;
     let (canceller, cancel) = Cancel::new();
     let panel = Panel::new(review, cancel);
+    let stop = with.stop;
     let table = Table { panel, runtime, canceller, stop, interrupted: Cell::new(false) };
     let worked = work(&table);
     lines.finish();
@@ -249,6 +282,8 @@ pub(crate) fn write_prompts(made: &Made, folder: &Path) -> Result<(), Failure> {
         limits: config.limits,
         complete: true,
         canary: config.canary,
+        reporter: None,
+        spent: Usage::default(),
         journal: &NoJournal,
         observer: &Unobserved,
     };

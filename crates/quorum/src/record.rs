@@ -2,10 +2,10 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use quorum_model::gate::GateReport;
-use quorum_model::outcome::{AgentOutcome, Depth};
+use quorum_model::outcome::{AgentOutcome, Depth, Usage};
 use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_model::result::ReviewResult;
 use quorum_store::{Clock, Event, Run, RunState, RunSummary, StoreError};
@@ -23,6 +23,8 @@ pub(crate) struct Recorder {
     root: Option<PathBuf>,
     gates: OnceLock<GateReport>,
     recalled: Option<Recalled>,
+    /// What agents came to that ended before the run did, as it is written down.
+    ended: Mutex<Vec<AgentOutcome>>,
 }
 
 /// A run that is gone through again; nothing of it is written.
@@ -51,12 +53,12 @@ impl Recorder {
         let Some(repository) = &workspace.repository else { return Ok(Self::nowhere()) };
         let Some(root) = repository.work_tree() else { return Ok(Self::nowhere()) };
         kept::refuse_committed(repository)?;
-        match Run::create(root, plan, clock()) {
-            Ok(run) => {
-                request::save(&run, workspace, request)?;
-                DecidedBy::of(workspace).save(&run)?;
-                Ok(Self { run: Some(run), root: Some(root.to_owned()), ..Self::nowhere() })
-            }
+        let mut files = request::files(workspace, request);
+        files.extend(DecidedBy::of(workspace).file());
+        let files: Vec<(&str, &[u8])> =
+            files.iter().map(|(name, bytes)| (*name, bytes.as_slice())).collect();
+        match Run::create_with(root, plan, clock(), &files) {
+            Ok(run) => Ok(Self { run: Some(run), root: Some(root.to_owned()), ..Self::nowhere() }),
             // A review of a tree that cannot be written to is still a review.
             Err(error) if is_read_only(&error) => Ok(Self::nowhere()),
             Err(error) => Err(error.into()),
@@ -70,7 +72,8 @@ impl Recorder {
         if let Some(report) = &run.before().gates {
             gates.get_or_init(|| (**report).clone());
         }
-        Ok(Self { run: Some(run), root: Some(root.to_owned()), gates, recalled: None })
+        let root = Some(root.to_owned());
+        Ok(Self { run: Some(run), root, gates, ..Self::nowhere() })
     }
 
     /// Goes through a run again, by what is recorded of it, and records nothing.
@@ -85,7 +88,13 @@ impl Recorder {
     }
 
     fn nowhere() -> Self {
-        Self { run: None, root: None, gates: OnceLock::new(), recalled: None }
+        Self {
+            run: None,
+            root: None,
+            gates: OnceLock::new(),
+            recalled: None,
+            ended: Mutex::default(),
+        }
     }
 
     /// What is recorded of a run that is gone through again.
@@ -228,6 +237,28 @@ impl Recorder {
         run.journal().append_all(&outcomes.iter().flat_map(found).collect::<Vec<_>>())
     }
 
+    /// Records how an agent ended as soon as it has, and writes its page and its verdict file.
+    pub(crate) fn ended(&self, outcome: AgentOutcome) -> Result<(), StoreError> {
+        let Some(run) = &self.run else { return Ok(()) };
+        let written = run.write_agent(outcome)?;
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(written);
+        Ok(())
+    }
+
+    /// What agents that ended before the run was resumed have cost.
+    pub(crate) fn spent_before(&self, left: &Plan) -> Usage {
+        let mut spent = Usage::default();
+        let before = self.run.as_ref().map(Run::before);
+        let gone = before.into_iter().flat_map(RunState::outcomes);
+        let gone = gone.filter(|gone| left.agents.iter().all(|agent| agent.name != gone.agent));
+        for Usage { tokens, usd, calls, .. } in gone.map(|outcome| outcome.usage) {
+            spent.tokens = spent.tokens.saturating_add(tokens);
+            spent.usd += usd;
+            spent.calls = spent.calls.saturating_add(calls);
+        }
+        spent
+    }
+
     /// Records how agents ended, before anything is concluded from it, and returns it with what the
     /// run had before.
     pub(crate) fn finished(
@@ -239,8 +270,10 @@ impl Recorder {
         let replaced = |agent: &str| outcomes.iter().any(|outcome| outcome.agent == agent);
         let mut all: Vec<AgentOutcome> =
             before.filter(|outcome| !replaced(&outcome.agent)).cloned().collect();
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         for outcome in outcomes {
-            all.push(run.write_agent(outcome)?);
+            let complete = run.before().complete(outcome);
+            all.push(if ended.contains(&complete) { complete } else { run.write_agent(complete)? });
         }
         Ok(all)
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Parser as _;
 use quorum_model::scope::{FileEntry, Scope};
 use quorum_scope::request::Sides;
-use quorum_store::{Run, RunSummary};
+use quorum_store::RunSummary;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::{Cli, Command, ReviewArgs};
@@ -55,20 +55,19 @@ impl Request {
     }
 }
 
-/// Keeps what was asked for with its run. A run whose request cannot be written down is complete
-/// without it; it only cannot go on.
-pub(crate) fn save(
-    run: &Run,
+/// What is kept of a request with its run, by file name. A run whose request cannot be written down is
+/// complete without it; it only cannot go on.
+pub(crate) fn files(
     workspace: &Workspace,
     request: Option<&Request>,
-) -> Result<(), Failure> {
-    let Some(request) = request else { return Ok(()) };
-    let Ok(text) = serde_json::to_vec_pretty(request) else { return Ok(()) };
-    if let Sides::Patch(diff) = &workspace.target.sides {
-        run.write(DIFF, diff)?;
-    }
-    run.write(FILE, &text)?;
-    Ok(())
+) -> Vec<(&'static str, Vec<u8>)> {
+    let text = request.and_then(|request| serde_json::to_vec_pretty(request).ok());
+    let Some(text) = text else { return Vec::new() };
+    let diff = match &workspace.target.sides {
+        Sides::Patch(diff) => Some((DIFF, diff.clone())),
+        _ => None,
+    };
+    diff.into_iter().chain([(FILE, text)]).collect()
 }
 
 /// The command line that a run was started with; its diff is read from the run's directory.

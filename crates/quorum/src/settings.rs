@@ -43,6 +43,7 @@ pub(crate) fn flags(run: &RunArgs) -> Vec<Setting> {
     set("--complete", "complete", truth(run.complete));
     set("--verify", "verify", truth(run.verify));
     set("--canary", "canary", truth(run.canary));
+    set("--no-canary", "canary", run.no_canary.then_some(Value::Boolean(false)));
     set("--strict", "strict", truth(run.strict));
     set("--time-pressure", "time_pressure", truth(run.time_pressure));
     set(UNSANDBOXED, "gates.allow_unsandboxed", truth(run.allow_unsandboxed_gates));

@@ -14,12 +14,15 @@ use tokio::time::sleep_until;
 
 use super::branch::{BranchId, BranchState};
 use super::desk::Standing;
-use super::session::{End, Session, Worker};
+use super::session::{End, SHORTEST_ANSWER, Session, Worker};
 use super::tally::Tally;
 use crate::sops;
 
 /// Waves after the planned ones; what is left then does not fit, and is said to be left.
 const MOST_FOLLOW_UPS: u32 = 4;
+
+/// Why a unit is not shown that would have been with a larger budget.
+const BUDGET_USED_UP: &str = "its budget is used up; `--complete` adds others for what is left";
 
 /// Why nothing of a file is shown.
 pub(crate) const CANNOT_BE_SHOWN: &str =
@@ -37,15 +40,18 @@ impl Worker<'_> {
         }
         let mut tally = Tally::default();
         let mut runs = Vec::new();
-        for (wave, shards) in &waves {
-            if *wave == 1 || self.desk.review.complete {
-                runs.push(self.wave(parent, *wave, shards));
+        // Without `--complete` there is one budget: what it has left after the first wave is for what
+        // comes next, in high-severity mode.
+        if !self.desk.review.complete {
+            let later: Wave<'_> = waves.split_off(&2).into_values().flatten().collect();
+            if let Some(first) = waves.get_mut(&1) {
+                first.extend(later);
             } else {
-                for (_, shard) in shards {
-                    let cause = "its budget covers the first wave; `--complete` adds the others";
-                    tally.miss(&shard.units, CutoffReason::Budget, cause);
-                }
+                waves.insert(1, later);
             }
+        }
+        for (wave, shards) in &waves {
+            runs.push(self.wave(parent, *wave, shards));
         }
         let mut mode = Mode::FullAnalysis;
         for (ended, wave) in join_all(runs).await {
@@ -55,7 +61,13 @@ impl Worker<'_> {
         if self.desk.review.complete {
             self.follow_up(parent, &mut tally).await;
         }
-        let outcome = self.outcome(tally, mode);
+        let mut outcome = self.outcome(tally, mode);
+        // One that the user stopped has not ended: the run can go on with it.
+        if outcome.cutoff_reason != Some(CutoffReason::Interrupt)
+            && let Err(cause) = self.desk.review.journal.ended(&outcome)
+        {
+            outcome.notes.push(cause);
+        }
         self.stand(&outcome);
         outcome
     }
@@ -78,13 +90,21 @@ impl Worker<'_> {
             tally.note(error.to_string());
         }
         let mut state = BranchState::Completed;
+        let mut full = false;
         for (index, (number, shard)) in shards.iter().enumerate() {
+            if full {
+                tally.miss(&shard.units, CutoffReason::Budget, BUDGET_USED_UP);
+                continue;
+            }
+            let missed = tally.missed.len();
             let turn = ShardTurn {
                 label: format!("{} {wave} {number}", self.agent.name),
                 number: *number,
                 part: (index + 1, shards.len()),
             };
             state = self.shard(branch, shard, turn, &mut tally).await.or(state);
+            // What the budget had left over is used up with the first that did not fit it.
+            full = self.is_beyond_budget(shard) && tally.missed.len() > missed;
         }
         if let Err(error) = branches.become_(branch, state) {
             tally.note(error.to_string());
@@ -114,8 +134,7 @@ impl Worker<'_> {
             }
         };
         let (shown, left) = self.fitting(branch, &shard.units);
-        let cause = "its budget is used up";
-        tally.miss(left, CutoffReason::Budget, cause);
+        tally.miss(left, CutoffReason::Budget, BUDGET_USED_UP);
         let (shown, hidden): (Vec<Unit>, Vec<Unit>) =
             shown.iter().cloned().partition(|unit| self.can_be_shown(unit));
         tally.miss(&hidden, CutoffReason::Error, CANNOT_BE_SHOWN);
@@ -150,6 +169,11 @@ impl Worker<'_> {
                 tally.cut_short.get_or_insert((reason, cause));
                 Some(BranchState::Cut)
             }
+            // The ceilings are for what the budget covers; what came after it is left out by both.
+            End::Lost(CutoffReason::Ceiling, _) if self.is_beyond_budget(shard) => {
+                tally.miss(&shown, CutoffReason::Budget, BUDGET_USED_UP);
+                Some(BranchState::Cut)
+            }
             End::Lost(reason, cause) => {
                 tally.miss(&shown, reason, cause);
                 Some(match reason {
@@ -163,16 +187,24 @@ impl Worker<'_> {
         Ended(ended)
     }
 
-    /// The units that still fit before nothing new may be shown; all others are left.
+    /// The units that still fit before nothing new may be shown, with an answer about them; all
+    /// others are left.
     fn fitting<'u>(&self, branch: BranchId, units: &'u [Unit]) -> (&'u [Unit], &'u [Unit]) {
         let account = self.desk.branches.account(branch);
         let thresholds = self.desk.review.thresholds;
+        let answer = SHORTEST_ANSWER.min(account.budget / 20);
         let mut used = account.used;
         let fits = units.iter().take_while(|unit| {
             used = used.saturating_add(unit.tokens);
             thresholds.mode(used, account.budget) < Mode::ForceReturn
+                && used.saturating_add(answer) <= account.budget
         });
         units.split_at(fits.count())
+    }
+
+    /// Whether a shard is shown only because the budget has something left over.
+    fn is_beyond_budget(&self, shard: &Shard) -> bool {
+        shard.wave > 1 && !self.desk.review.complete
     }
 
     /// A file whose secrets cannot be told apart is not shown at all.
@@ -223,9 +255,18 @@ impl Worker<'_> {
         for finding in self.desk.review.builtin.get(&self.agent.name).into_iter().flatten() {
             tally.add_finding(finding.clone());
         }
+        if self.desk.reports_attempts(&self.agent.name) {
+            for finding in self.desk.attempts {
+                tally.add_finding(finding.clone());
+            }
+        }
         let covered_nothing = tally.covered.is_empty() && !tally.missed.is_empty();
         let missed = tally.missed.iter().map(|missed| (missed.reason, missed.cause.clone()));
         let worst = missed.chain(tally.cut_short.clone()).max_by_key(|(reason, _)| weight(*reason));
+        // Who was made to return has not had its say, even where it answered.
+        let forced = (mode >= Mode::ForceReturn)
+            .then(|| (CutoffReason::Budget, "its budget is used up".to_owned()));
+        let worst = worst.or(forced);
         let (reason, error) = worst.unzip();
         let failed = covered_nothing && reason != Some(CutoffReason::Budget);
         let status = match reason {

@@ -24,6 +24,8 @@ pub(crate) struct Asked {
     pub(crate) counted_input: u64,
     /// What was set aside of the branch's budget for it.
     pub(crate) reserved: u64,
+    /// That the server has read less than it was sent, where its figures say so.
+    pub(crate) prompt_cut: Option<String>,
 }
 
 /// Why a call was not answered.
@@ -90,7 +92,22 @@ pub(crate) async fn ask(
     } else {
         desk.ledger.recall(recording.attempts, tokens, usd);
     }
-    Ok(Asked { answer, believed, counted_input, reserved })
+    let prompt_cut = prompt_cut(answer.usage.input, counted_input);
+    Ok(Asked { answer, believed, counted_input, reserved, prompt_cut })
+}
+
+/// That a server has not read all of a prompt, which some cut to their window without a word. No
+/// tokenizer makes so much less of the same text.
+fn prompt_cut(said: Option<u64>, counted: u64) -> Option<String> {
+    const SHARE: u64 = 75;
+    const FRAMING: u64 = 256;
+    let said = said.filter(|said| *said > 0)?;
+    (said.saturating_add(FRAMING).saturating_mul(100) < counted.saturating_mul(SHARE)).then(|| {
+        format!(
+            "the server read {said} of some {counted} tokens: it cut the prompt. Give it a larger \
+             window (Ollama: OLLAMA_CONTEXT_LENGTH)"
+        )
+    })
 }
 
 /// Makes the call.
@@ -123,7 +140,10 @@ async fn make(
         wasted: AtomicU64::new(0),
         reached: AtomicBool::new(false),
     };
-    let watch = Watch { desk, written: AtomicU64::new(0), most: request.max_output * 5 / 4 + 64 };
+    // By its own count a model may write a little more than by ours, but never past the budget.
+    let within = left.saturating_sub(pending);
+    let most = request.max_output.saturating_mul(5) / 4 + 64;
+    let watch = Watch { desk, written: AtomicU64::new(0), most: most.min(within) };
     let seed = seed(&line.label);
     let asked = tokio::select! {
         asked = client.ask(request, seed, &watch, &gate) => asked,
@@ -256,10 +276,31 @@ impl Progress for Watch<'_> {
         let tokens =
             if text.len() > 65_536 { text.len() as u64 / 8 } else { self.desk.count(text) };
         let written = self.written.fetch_add(tokens, Ordering::Relaxed) + tokens;
-        if written > self.most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        // What comes next is as long as this: it ends at the budget, not after it.
+        if written.saturating_add(tokens) > self.most {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     fn restarted(&self) {
         self.written.store(0, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_read_less_than_it_was_sent_is_found_out() {
+        assert!(prompt_cut(Some(4_096), 9_000).is_some_and(|cause| cause.contains("4096 of")));
+        assert!(prompt_cut(Some(4_096), 6_000).is_some());
+        assert_eq!(prompt_cut(Some(7_000), 9_000), None, "another tokenizer");
+        assert_eq!(prompt_cut(Some(9_500), 9_000), None);
+        assert_eq!(prompt_cut(Some(0), 9_000), None, "it does not say");
+        assert_eq!(prompt_cut(None, 9_000), None);
+        assert_eq!(prompt_cut(Some(10), 200), None, "too little to judge by");
     }
 }

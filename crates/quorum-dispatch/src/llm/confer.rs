@@ -99,11 +99,10 @@ fn claims(messages: &[Message]) -> Vec<Claim> {
         file: message.file.clone(),
         line: message.line,
         end_line: message.line,
-        attributes: format!(
-            " severity=\"{}\" own=\"{}\"",
-            message.severity.as_str(),
-            if message.own { "yes" } else { "no" }
-        ),
+        attributes: vec![
+            ("severity", message.severity.as_str()),
+            ("own", if message.own { "yes" } else { "no" }),
+        ],
         words: message.title.clone(),
     };
     messages.iter().map(claim).collect()

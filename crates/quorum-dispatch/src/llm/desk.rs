@@ -9,7 +9,7 @@ use quorum_model::budget::{Mode, Thresholds};
 use quorum_model::config::Limits;
 use quorum_model::finding::AgentFinding;
 use quorum_model::gate::GateResult;
-use quorum_model::outcome::Usage;
+use quorum_model::outcome::{AgentOutcome, Usage};
 use quorum_model::plan::{Plan, Shard};
 use quorum_plan::sop::Sop;
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,11 @@ pub struct LlmReview<'a> {
     pub complete: bool,
     /// Plant a defect in what is shown, and take nobody's silence for a review who misses it.
     pub canary: bool,
+    /// The agent of the whole plan that reports where the change talks to its reviewers; see
+    /// [`super::reporter`].
+    pub reporter: Option<&'a str>,
+    /// What agents of the run cost that ended before it went on.
+    pub spent: Usage,
     /// Where everything is recorded.
     pub journal: &'a dyn Journal,
     /// Who is told how it goes.
@@ -144,6 +149,11 @@ pub trait Journal: Sync {
 
     /// An agent found something.
     fn found(&self, agent: &str, finding: &AgentFinding) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// An agent has ended, and this is what came of it.
+    fn ended(&self, outcome: &AgentOutcome) -> Result<(), String> {
         Ok(())
     }
 
@@ -229,9 +239,16 @@ pub(crate) struct Desk<'a> {
     /// Who has none waits with a conversation.
     pub(crate) seats: &'a Seats,
     pub(crate) cancel: &'a Cancel,
+    /// Where the change talks to its reviewers.
+    pub(crate) attempts: &'a [AgentFinding],
 }
 
 impl Desk<'_> {
+    /// Whether `agent` is the one that reports where the change talks to its reviewers.
+    pub(crate) fn reports_attempts(&self, agent: &str) -> bool {
+        self.review.reporter == Some(agent)
+    }
+
     pub(crate) fn count(&self, text: &str) -> u64 {
         self.review.counter.count(text.as_bytes())
     }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use quorum_model::scope::Change;
 
 use super::desk::Desk;
-use super::prompt::quoted;
 use super::shown::{Shown, ShownFile};
 
 /// A claim about a place.
@@ -17,7 +16,7 @@ pub(crate) struct Claim {
     pub(crate) line: u64,
     pub(crate) end_line: u64,
     /// More attributes of its fence.
-    pub(crate) attributes: String,
+    pub(crate) attributes: Vec<(&'static str, &'static str)>,
     /// What is claimed: a stranger's words.
     pub(crate) words: String,
 }
@@ -37,15 +36,12 @@ pub(crate) fn excerpts(desk: &Desk<'_>, claims: &[Claim], around: u64, room: u64
     let mut all = Excerpts::default();
     for (index, claim) in claims.iter().enumerate() {
         let Some(code) = code(desk, claim, around) else { continue };
-        let attributes = format!(
-            "finding=\"{}\" path={} line=\"{}\"{}",
-            all.shown.len() + 1,
-            quoted(&claim.file),
-            claim.line,
-            claim.attributes
-        );
+        let (number, line) = ((all.shown.len() + 1).to_string(), claim.line.to_string());
+        let name = desk.library.name(&claim.file);
+        let mut attributes = vec![("finding", &*number), ("path", &*name), ("line", &*line)];
+        attributes.extend(claim.attributes.iter().map(|(name, value)| (*name, *value)));
         let words = super::visible::visible(&claim.words).into_owned();
-        let block = desk.prompts.fenced(&attributes, &format!("Claim: {words}\n{code}"));
+        let block = desk.prompts.fence.around(&attributes, &format!("Claim: {words}\n{code}"));
         let tokens = desk.count(&block);
         if all.tokens + tokens > room {
             continue;

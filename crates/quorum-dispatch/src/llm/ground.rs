@@ -11,6 +11,7 @@ use quorum_model::scope::{Change, FileEntry};
 
 use super::contract::{Reported, SopAnswer};
 use super::shown::{Library, Mark, Shown, ShownFile};
+use super::visible::visible;
 
 /// Why a finding is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +71,7 @@ pub(crate) struct Ground<'a> {
 }
 
 /// First and last line.
-type Lines = (u64, u64);
+pub(crate) type Lines = (u64, u64);
 
 impl<'a> Ground<'a> {
     pub(crate) fn new(plan: &'a Plan, library: &'a Library<'a>) -> Self {
@@ -124,15 +125,22 @@ impl<'a> Ground<'a> {
         self.evidence(&path, lines)
     }
 
-    /// The code that `quote` is, wherever it stands in a file of the repository.
-    pub(crate) fn anywhere(&self, file: &str, quote: &str) -> Option<String> {
+    /// The code that `quote` is, where it stands at a place of a file that `bears`, which is given the
+    /// file's path, its text and the lines.
+    pub(crate) fn bearing(
+        &self,
+        file: &str,
+        quote: &str,
+        bears: impl Fn(&str, &Shown, Lines) -> bool,
+    ) -> Option<String> {
         if !significant(quote) {
             return None;
         }
         let path = self.path(file);
         let changed = self.library.changed(path);
         let place = |text: &Shown| {
-            let lines = *occurrences(text, quote).first()?;
+            let found = occurrences(text, quote);
+            let lines = *found.iter().find(|lines| bears(path, text, **lines))?;
             Some(evidence_of(text, lines))
         };
         match changed.as_ref().and_then(|file| file.head.as_ref()) {
@@ -223,14 +231,15 @@ impl<'a> Ground<'a> {
             return path;
         }
         let path = normal_path(path);
-        // A name that holds a secret was shown without it.
-        let masked = |file: &&&str| {
-            file.len() == path.len() && self.library.clean(file).is_ok_and(|shown| shown == path)
-        };
         if self.files.contains_key(path) {
             return path;
         }
-        self.files.keys().find(masked).copied().unwrap_or(path)
+        // A name that was shown without its secrets or its hidden characters is named that way.
+        let shown = |known: &&&str| {
+            visible(&self.library.name(known)) == path
+                || self.library.clean(known).is_ok_and(|shown| shown == path)
+        };
+        self.files.keys().find(shown).copied().unwrap_or(path)
     }
 
     /// Where a quote stands in a file that is under review.

@@ -37,7 +37,8 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     /// The ceilings of `plan`: of its first wave, unless everything is to be covered.
-    pub(crate) fn new(plan: &Plan, complete: bool) -> Self {
+    /// What was `spent` before the run went on counts.
+    pub(crate) fn new(plan: &Plan, complete: bool, spent: quorum_model::outcome::Usage) -> Self {
         let all = plan.ceilings;
         let all = WaveCeilings {
             calls: all.calls,
@@ -47,7 +48,9 @@ impl Ledger {
         };
         let most = plan.ceilings.first_wave.filter(|_| !complete).unwrap_or(all);
         let deadline = Instant::now() + Duration::from_secs(most.seconds.min(u64::from(u32::MAX)));
-        Self { most, deadline, spent: Mutex::default() }
+        let ledger = Self { most, deadline, spent: Mutex::default() };
+        ledger.recall(spent.calls, spent.tokens, spent.usd);
+        ledger
     }
 
     /// When the run has to be over.
@@ -130,7 +133,8 @@ mod tests {
 
     fn ledger(calls: u64, tokens: u64, usd: Option<f64>) -> Ledger {
         let ceilings = Ceilings { calls, tokens, seconds: 60, usd, first_wave: None };
-        Ledger::new(&Plan { ceilings, ..empty_plan() }, false)
+        let nothing = quorum_model::outcome::Usage::default();
+        Ledger::new(&Plan { ceilings, ..empty_plan() }, false, nothing)
     }
 
     #[test]

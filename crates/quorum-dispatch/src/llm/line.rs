@@ -70,11 +70,6 @@ impl<'a> Line<'a> {
         self.desk().branches.settle(self.branch, asked.reserved, charged);
     }
 
-    /// What cannot be used is the provider's failure, not the reviewer's spending.
-    pub(crate) fn charge_nothing(&self, asked: &Asked) {
-        self.desk().branches.settle(self.branch, asked.reserved, 0);
-    }
-
     /// Checks a finding against the code and records it; what the model is told about it. An error
     /// is ours, not the model's.
     pub(crate) fn accept(

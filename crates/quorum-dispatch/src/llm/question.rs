@@ -35,9 +35,11 @@ pub(crate) async fn put<T>(
     line.style = if line.style == Style::Plain { Style::Plain } else { Style::Schema };
     let mut wrong: Option<String> = None;
     let mut unusable = 0;
+    // What is asked enters the branch once, however often it is asked.
+    let mut pending = question.tokens;
     loop {
         let request = request(line, question, wrong.as_deref());
-        let asked = match ask(line, request, question.tokens, tally).await {
+        let asked = match ask(line, request, pending, tally).await {
             Ok(asked) => asked,
             Err(Stopped::Unsupported) => {
                 line.style = Style::Plain;
@@ -55,11 +57,12 @@ pub(crate) async fn put<T>(
         };
         match said.and_then(|value| read(&value)) {
             Ok(answer) => {
-                line.charge(&asked, question.tokens);
+                line.charge(&asked, pending);
                 return Ok(answer);
             }
             Err(cause) => {
-                line.charge_nothing(&asked);
+                line.charge(&asked, pending);
+                pending = 0;
                 tally.note(format!("an answer could not be used: {cause}"));
                 unusable += 1;
                 if unusable >= MOST_UNUSABLE {

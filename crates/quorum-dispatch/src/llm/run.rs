@@ -1,6 +1,7 @@
 //! All reviewers of a plan at once.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use futures_util::future::join_all;
 use quorum_model::agent::Agent;
@@ -38,6 +39,7 @@ pub struct Panel<'a> {
     branches: Branches,
     seats: Seats,
     cancel: Cancel,
+    attempts: OnceLock<Vec<AgentFinding>>,
 }
 
 impl std::fmt::Debug for Panel<'_> {
@@ -54,10 +56,25 @@ impl<'a> Panel<'a> {
             seats: Seats::new(&review),
             library: Library::new(review.material, review.redactor),
             prompts: Prompts::new(review.fence),
-            ledger: Ledger::new(review.plan, review.complete),
+            ledger: Ledger::new(review.plan, review.complete, review.spent),
             branches: Branches::new(BranchLimits { depth: DEPTH, active: MOST_ACTIVE }),
             cancel,
+            attempts: OnceLock::new(),
         }
+    }
+
+    /// Looks for places where the change talks to its reviewers, and has them on record.
+    pub(super) fn look_for_attempts(&self) -> Result<(), String> {
+        let Some(reporter) = self.review.reporter else { return Ok(()) };
+        if self.review.plan.agents.iter().all(|agent| agent.name != reporter) {
+            // It ended before the run went on, and has reported them.
+            return Ok(());
+        }
+        let found = attempts(&self.review, &self.library);
+        let recorded =
+            found.iter().try_for_each(|finding| self.review.journal.found(reporter, finding));
+        self.attempts.get_or_init(|| found);
+        recorded
     }
 
     /// What all reviewers of the run work with.
@@ -71,20 +88,23 @@ impl<'a> Panel<'a> {
             branches: &self.branches,
             seats: &self.seats,
             cancel: &self.cancel,
+            attempts: self.attempts.get().map(Vec::as_slice).unwrap_or_default(),
         }
     }
 
     /// Runs every agent of the plan that an engine is given for, all at once. What they found by
     /// then is returned when it is cancelled; nothing that goes wrong with one of them stops another.
     pub async fn review(&self) -> Vec<AgentOutcome> {
+        // Before anything is asked: a run that is killed has it on record.
+        let recorded = self.look_for_attempts();
         let desk = self.desk();
         let workers: Vec<Worker<'_>> = workers(&desk);
         let Some(parent) = self.parent(&workers) else { return Vec::new() };
-        // While the models think; at the end somebody would wait for it.
-        std::thread::spawn(quorum_rules::injection::prepare);
         let mut outcomes = join_all(workers.iter().map(|worker| worker.run(parent))).await;
         drop(self.branches.become_(parent, BranchState::Completed));
-        report_attempts(&desk, &mut outcomes);
+        if let (Err(cause), Some(first)) = (recorded, outcomes.first_mut()) {
+            first.notes.push(cause);
+        }
         outcomes
     }
 
@@ -182,22 +202,26 @@ pub struct RenderedPrompt {
     pub request: quorum_llm::Request,
 }
 
-/// Reports where the change talks to its reviewers: to the security reviewer, else to the first.
-pub(super) fn report_attempts(desk: &Desk<'_>, outcomes: &mut [AgentOutcome]) {
+/// The agent that reports where a change talks to its reviewers: the one for security, else the first
+/// that is no set of rules. It follows from the whole plan, so that a run that goes on has the same.
+pub fn reporter(plan: &Plan) -> Option<&str> {
     const SECURITY: &str = "security-reviewer";
-    let reporter = outcomes.iter().position(|outcome| outcome.agent == SECURITY);
-    let Some(outcome) = outcomes.get_mut(reporter.unwrap_or(0)) else { return };
-    for finding in attempts(desk.review.plan, desk.library) {
-        // It is found again after a crash, so that it is enough to report it at the end.
-        if desk.review.journal.found(&outcome.agent, &finding).is_ok() {
-            outcome.findings.push(finding);
-        }
-    }
+    let mut modelled = plan.agents.iter().filter(|agent| agent.engine != crate::BUILTIN);
+    let security = modelled.clone().find(|agent| agent.name == SECURITY);
+    security.or_else(|| modelled.next()).map(|agent| agent.name.as_str())
 }
 
-/// What names of files say. The rules search the files themselves.
-fn attempts(plan: &Plan, library: &Library<'_>) -> Vec<AgentFinding> {
+/// What the name of the change and the names of its files say. The rules search the files themselves.
+fn attempts(review: &LlmReview<'_>, library: &Library<'_>) -> Vec<AgentFinding> {
+    let plan = review.plan;
     let mut findings = Vec::new();
+    if let Some(what) = quorum_rules::injection::scan_name(&plan.scope.label)
+        && let Some(entry) = plan.scope.files.first()
+    {
+        let label = library.name(&plan.scope.label);
+        let text = super::visible::visible(&label);
+        findings.push(attempt(entry, 1, &text, &format!("what the change is called {what}")));
+    }
     for entry in &plan.scope.files {
         if let Some(what) = quorum_rules::injection::scan_name(&entry.path) {
             let shown = library.changed(&entry.path);

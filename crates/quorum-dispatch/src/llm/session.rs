@@ -21,13 +21,15 @@ use super::desk::{AgentEngine, Desk};
 use super::line::Line;
 use super::prompt::{BudgetNote, ShownSop, Style};
 use super::tally::Tally;
-use super::visible::visible;
 
 /// The longest answer; budgets end it sooner.
 const LONGEST_ANSWER: u64 = 6_400;
 
 /// Less room than this holds no answer.
 pub(crate) const SHORTEST_ANSWER: u64 = 512;
+
+/// With less room than this nothing more is asked.
+const LEAST_ANSWER: u64 = 64;
 
 /// Answers in a row that cannot be used, after which a shard is given up.
 pub(crate) const MOST_UNUSABLE: u32 = 3;
@@ -66,6 +68,8 @@ pub(crate) struct Session<'a> {
     offered: bool,
     /// What was planted in the code that it shows.
     canary: Option<Canary>,
+    /// Whether it reported anything that is in the code.
+    reported: bool,
 }
 
 /// How a shard ended.
@@ -100,6 +104,7 @@ impl<'a> Session<'a> {
             asked_for_sops: false,
             offered: false,
             canary: None,
+            reported: false,
         }
     }
 
@@ -139,11 +144,12 @@ impl<'a> Session<'a> {
                 Ok(step) => step,
                 Err(cause) => return End::Lost(CutoffReason::Error, cause),
             };
-            if matches!(step, Step::Unusable(_)) {
-                self.line.charge_nothing(&asked);
-            } else {
-                self.line.charge(&asked, self.pending);
-                self.pending = 0;
+            // What cannot be used was sent and written all the same.
+            self.line.charge(&asked, self.pending);
+            self.pending = 0;
+            // Whoever was shown a part of it has not reviewed it; what it found in that part stands.
+            if let Some(cause) = asked.prompt_cut.as_ref().filter(|_| self.line.answered == 1) {
+                return End::Lost(CutoffReason::Error, cause.clone());
             }
             match step {
                 Step::Finished => {
@@ -162,7 +168,8 @@ impl<'a> Session<'a> {
                     tally.note(format!("an answer could not be used: {wrong}"));
                     self.unusable += 1;
                     let limit = self.desk().review.limits.calls_per_shard;
-                    if self.unusable >= MOST_UNUSABLE || self.line.answered >= limit {
+                    let spent = self.room() < LEAST_ANSWER;
+                    if self.unusable >= MOST_UNUSABLE || self.line.answered >= limit || spent {
                         let cause =
                             format!("no usable answer in {} calls: {wrong}", self.line.answered);
                         return End::Lost(CutoffReason::Error, cause);
@@ -188,7 +195,8 @@ impl<'a> Session<'a> {
 
     /// Asks for missing answers, once.
     fn ask_for_sops(&mut self, missing: &[String]) -> Option<End> {
-        let spent = self.line.answered >= self.desk().review.limits.calls_per_shard;
+        let spent = self.line.answered >= self.desk().review.limits.calls_per_shard
+            || self.room() < LEAST_ANSWER;
         if self.asked_for_sops || spent || self.mode() == Mode::Cut {
             let cause = format!("it gave no answer for the SOP {}", missing.join(", "));
             return Some(End::CutShort(CutoffReason::Error, cause));
@@ -205,8 +213,13 @@ impl<'a> Session<'a> {
 
     /// Decides what comes after the results of tools.
     fn go_on(&mut self) -> Option<End> {
-        let mode = self.mode();
-        if mode == Mode::Cut {
+        let mode = self.mode().max(self.told);
+        if mode == Mode::Cut || self.room() < LEAST_ANSWER {
+            // Silence is no answer: who only looked things up has not said what it saw.
+            if !self.reported {
+                let cause = "its budget is used up, and it has reported nothing".to_owned();
+                return Some(End::Lost(CutoffReason::Error, cause));
+            }
             let cause = "its budget is used up".to_owned();
             return Some(End::CutShort(CutoffReason::Budget, cause));
         }
@@ -244,13 +257,16 @@ impl<'a> Session<'a> {
         self.desk().review.limits.calls_per_shard.saturating_sub(self.line.answered)
     }
 
-    /// The room that an answer has before the branch is cut.
+    /// The room that an answer has before the branch is cut; a last one may use the budget up.
     fn room(&self) -> u64 {
         let account = self.line.account();
+        let taken = account.used.saturating_add(self.pending);
         let cut = self.desk().review.thresholds.force_return.floor_of(account.budget);
-        let room = cut.saturating_sub(account.used).saturating_sub(self.pending);
+        let before_cut = cut.saturating_sub(taken);
+        let in_all = account.budget.saturating_sub(taken);
         let window = self.line.worker.engine.window / 4;
-        room.clamp(SHORTEST_ANSWER, LONGEST_ANSWER).min(window.max(SHORTEST_ANSWER))
+        let room = before_cut.max(in_all.min(SHORTEST_ANSWER));
+        room.min(LONGEST_ANSWER).min(window.max(SHORTEST_ANSWER))
     }
 
     fn note(&self) -> BudgetNote {
@@ -259,12 +275,18 @@ impl<'a> Session<'a> {
             used: account.used,
             budget: account.budget,
             room: self.room(),
-            mode: self.mode(),
+            mode: self.mode().max(self.told),
             thresholds: self.desk().review.thresholds,
             style: self.line.style,
             may_look: self.may_look(),
             turns: self.turns_left().saturating_sub(1),
         }
+    }
+
+    /// What the budget has left over after its first wave is for what is bad alone.
+    fn least_mode(&self, shard: &Shard) -> Mode {
+        let beyond = shard.wave > 1 && !self.desk().review.complete;
+        if beyond { Mode::HighSeverityOnly } else { Mode::FullAnalysis }
     }
 
     fn may_look(&self) -> bool {
@@ -274,12 +296,14 @@ impl<'a> Session<'a> {
     /// The first turn: orders, code, budget.
     fn begin(&mut self, shard: &Shard, units: &[Unit], part: (usize, usize)) {
         let desk = self.desk();
-        self.told = self.mode();
+        self.told = self.mode().max(self.least_mode(shard));
         self.canary = self.plant(units);
         let planted = self.canary.as_ref().map_or(0, |canary| desk.count(&canary.text()));
         self.pending = units.iter().map(|unit| unit.tokens).sum::<u64>() + planted;
+        let plan = desk.review.plan;
+        let label = desk.library.name(&plan.scope.label);
         let task =
-            desk.prompts.task(desk.review.plan, shard, part, &self.sops(shard), &self.hints(units));
+            desk.prompts.task((plan, &label), shard, part, &self.sops(shard), &self.hints(units));
         let around = self.around(shard);
         let code = Text::cached(self.code(units));
         let budget = Text::new(desk.prompts.budget(&self.note()));
@@ -317,8 +341,7 @@ impl<'a> Session<'a> {
         if clean.is_empty() {
             return Text::new(String::new());
         }
-        let lines: Vec<_> = clean.lines().map(visible).collect();
-        Text::new(desk.prompts.around(&lines.join("\n")))
+        Text::new(desk.prompts.around(&clean))
     }
 
     /// The same defect for the same shard of the same run, so that a run that goes on shows it again.
@@ -337,7 +360,11 @@ impl<'a> Session<'a> {
 
     fn sops(&self, shard: &Shard) -> Vec<ShownSop> {
         let sops = self.desk().review.sops.iter().filter(|sop| shard.sops.contains(&sop.name));
-        sops.map(|sop| ShownSop { name: sop.name.clone(), text: sop.text.clone() }).collect()
+        let clean = |text: &str| {
+            let clean = self.desk().library.clean(text);
+            clean.unwrap_or_else(|_| "(It cannot be shown without its secrets.)".to_owned())
+        };
+        sops.map(|sop| ShownSop { name: clean(&sop.name), text: clean(&sop.text) }).collect()
     }
 
     /// What the embedded reviewers point at; drafts of one's own are made without.
@@ -362,7 +389,9 @@ impl<'a> Session<'a> {
             let rule = finding.rule.as_deref().unwrap_or(&finding.category);
             format!("{file}:{line}: {rule}")
         });
-        gates(review.gates).into_iter().chain(hints).collect()
+        let said = gates(review.gates).into_iter().chain(hints);
+        // What cannot be said without secrets is not said.
+        said.filter_map(|hint| self.desk().library.clean(&hint).ok()).collect()
     }
 
     fn code(&self, units: &[Unit]) -> String {
@@ -433,11 +462,10 @@ fn gates(results: &[GateResult]) -> Vec<String> {
     let mut lines = Vec::new();
     for gate in results.iter().filter(|gate| gate.status != GateStatus::Skipped) {
         let line = format!("the gate {} (`{}`) {}", gate.name, gate.command, gate.outcome());
-        lines.push(visible(&line).into_owned());
+        lines.push(line);
         let places = gate.findings.iter().filter(|_| gate.status != GateStatus::Passed);
         for finding in places.take(PLACES) {
-            let line = format!("{}:{}: {}", finding.file, finding.line, finding.message);
-            lines.push(visible(&line).into_owned());
+            lines.push(format!("{}:{}: {}", finding.file, finding.line, finding.message));
         }
     }
     lines

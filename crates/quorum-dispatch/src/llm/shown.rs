@@ -1,5 +1,6 @@
 //! Texts as reviewers are shown them: without secrets, with nothing hidden.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -255,6 +256,15 @@ impl<'a> Library<'a> {
         }
         kept.insert(path.to_owned(), shown.clone());
         shown
+    }
+
+    /// A file's name without secrets; nothing is shown of one that cannot be told apart from them.
+    pub(crate) fn name<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        match self.clean(name) {
+            Ok(clean) if clean == name => Cow::Borrowed(name),
+            Ok(clean) => Cow::Owned(clean),
+            Err(_) => Cow::Borrowed("(not shown)"),
+        }
     }
 
     /// `text` without secrets; absent where that cannot be said.

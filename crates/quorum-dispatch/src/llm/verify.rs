@@ -9,12 +9,14 @@ use quorum_model::outcome::{Reaction, Stance};
 use quorum_model::plan::Plan;
 use serde_json::{Value, json};
 
+use super::bears::bears;
 use super::branch::BranchId;
 use super::contract;
 use super::excerpt::{Claim, excerpts};
 use super::question::{Question, Unanswered, put};
 use super::said::Said;
 use super::session::Worker;
+use super::shown::Shown;
 
 /// Lines that are shown on either side of a place: enough to see what guards it.
 const AROUND: u64 = 40;
@@ -92,7 +94,8 @@ impl Worker<'_> {
         said
     }
 
-    /// The refutations that quote code which is really there, and what to tell people.
+    /// The refutations that quote code which is really there and bears on the claim, and what to tell
+    /// people.
     fn weigh(&self, findings: &[&Finding], verdicts: Vec<Looked>) -> (Vec<Reaction>, String) {
         let mut reactions = Vec::new();
         let mut unproven = 0;
@@ -100,7 +103,9 @@ impl Worker<'_> {
             let Some(finding) = findings.get(looked.finding - 1) else { continue };
             let file = looked.file.as_deref().unwrap_or(&finding.file);
             let quote = looked.evidence.unwrap_or_default();
-            let Some(evidence) = self.desk.ground.anywhere(file, &quote) else {
+            // Any line that exists is no proof: it has to be one that the claim is about.
+            let bears = |path: &str, text: &Shown, lines| bears(finding, path, text, lines);
+            let Some(evidence) = self.desk.ground.bearing(file, &quote, bears) else {
                 unproven += 1;
                 continue;
             };
@@ -128,7 +133,7 @@ fn claim(finding: &Finding) -> Claim {
         file: finding.file.clone(),
         line: finding.line,
         end_line: finding.end_line,
-        attributes: format!(" severity=\"{}\"", finding.severity.as_str()),
+        attributes: vec![("severity", finding.severity.as_str())],
         words: finding.issue.clone(),
     }
 }

@@ -226,6 +226,8 @@ impl Bench {
             limits: Limits::default(),
             complete: self.complete,
             canary: self.canary,
+            reporter: quorum_dispatch::llm::reporter(&plan),
+            spent: quorum_model::outcome::Usage::default(),
             journal,
             observer: &Unobserved,
         };

@@ -25,7 +25,7 @@ use crate::decided_by::DecidedBy;
 use crate::failure::Failure;
 use crate::gates::{self, Prepared, Watcher};
 use crate::gather::Purpose;
-use crate::models::{self, Engines, Table};
+use crate::models::{self, Engines, Table, With};
 use crate::record::{Recorder, UNRECORDED};
 use crate::request::Request;
 use crate::workspace::Workspace;
@@ -210,20 +210,24 @@ pub(super) fn gather(
     let hints = &by_rules.hints;
     let mut stopped = false;
     if left.agents.iter().any(|agent| agent.engine != BUILTIN) {
-        let with = (engines, &beside, how.stop);
-        stopped = models::convene(cli, &left, made, recorder, with, |table| {
-            let mut reviewed = table.review();
-            for outcome in &mut reviewed {
-                // What a check found is violated, whatever a model says.
-                let violated = by_rules.violated.get(&outcome.agent);
-                outcome.sops.extend(violated.cloned().unwrap_or_default());
-                let held = by_rules.suppressed.get(&outcome.agent);
-                outcome.suppressed.extend(held.cloned().unwrap_or_default());
-                if let Some(rules) = by_rules.beside.iter().find(|r| r.agent == outcome.agent) {
-                    add_rules(outcome, rules, plan);
-                }
+        let with = With {
+            engines,
+            beside: &beside,
+            violated: &by_rules.violated,
+            suppressed: &by_rules.suppressed,
+            looked_at: &by_rules.beside,
+            plan,
+            together,
+            stop: how.stop,
+        };
+        if !together {
+            // They are done, and need not wait for the models.
+            for outcome in &outcomes {
+                recorder.ended(outcome.clone())?;
             }
-            outcomes.extend(reviewed);
+        }
+        stopped = models::convene(cli, &left, made, recorder, &with, |table| {
+            outcomes.extend(table.review().into_iter().map(|outcome| with.checked(outcome)));
             confer(recorder.id(), plan, workspace, &mut outcomes, hints, Some(table))?;
             verify(recorder.id(), made, &mut outcomes, arguments, table)?;
             Ok(table.is_interrupted())

@@ -2,15 +2,22 @@
 
 use quorum_dispatch::llm::{Journal, Recording};
 use quorum_model::finding::AgentFinding;
-use quorum_model::outcome::Usage;
+use quorum_model::outcome::{AgentOutcome, Usage};
 use quorum_store::{CallOutcome, Event, Run, RunState, SettledCall};
 
+use super::With;
+use crate::record::Recorder;
+
 /// The journal of a run.
-pub(super) struct OnDisk<'a>(pub(super) &'a Run);
+pub(super) struct OnDisk<'a> {
+    pub(super) run: &'a Run,
+    pub(super) recorder: &'a Recorder,
+    pub(super) with: &'a With<'a>,
+}
 
 impl OnDisk<'_> {
     fn append(&self, event: &Event) -> Result<(), String> {
-        self.0.journal().append(event).map_err(|error| error.to_string())
+        self.run.journal().append(event).map_err(|error| error.to_string())
     }
 
     /// The user stopped it; what cannot be written down here is not worth more words.
@@ -46,7 +53,15 @@ impl Journal for OnDisk<'_> {
     }
 
     fn recall(&self, agent: &str, key: &str) -> Option<Recording> {
-        recall(self.0.before(), agent, key)
+        recall(self.run.before(), agent, key)
+    }
+
+    fn ended(&self, outcome: &AgentOutcome) -> Result<(), String> {
+        if self.with.together {
+            return Ok(());
+        }
+        let outcome = self.with.checked(outcome.clone());
+        self.recorder.ended(outcome).map_err(|error| error.to_string())
     }
 }
 

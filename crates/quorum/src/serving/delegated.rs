@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use quorum_dispatch::BUILTIN;
 use quorum_dispatch::llm::delegate::{self, Brief, Checked, Part, Submitted};
-use quorum_dispatch::llm::{LlmReview, NoJournal, Unobserved};
+use quorum_dispatch::llm::{LlmReview, NoJournal, Unobserved, reporter};
 use quorum_index::Counter;
 use quorum_mcp::{Begun, Code, ToolError};
 use quorum_model::agent::Agent;
 use quorum_model::finding::{AgentFinding, SuppressedFinding};
-use quorum_model::outcome::AgentOutcome;
+use quorum_model::outcome::{AgentOutcome, Usage};
 use quorum_model::result::{ReviewResult, SopResult};
 use quorum_plan::sop::Sop;
 use quorum_store::Run;
@@ -106,6 +106,8 @@ impl Ready {
             complete: true,
             // What is planted is planted for models.
             canary: false,
+            reporter: reporter(&self.made.plan),
+            spent: Usage::default(),
             gates: &[],
             journal: &NoJournal,
             observer: &Unobserved,

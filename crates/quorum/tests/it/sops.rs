@@ -136,7 +136,10 @@ fn review_by(sandbox: &Sandbox, server: &Server, more: &[&str]) -> (i32, Value) 
     arguments.extend(["--model", "m", "--format", "json"]);
     arguments.extend(more);
     let output = sandbox.quorum_with(&arguments, |command| {
-        command.env("OPENAI_BASE_URL", server.openai_url()).env("OPENAI_API_KEY", "k");
+        command
+            .env("OPENAI_BASE_URL", server.openai_url())
+            .env("OPENAI_API_KEY", "k")
+            .env("QUORUM_CANARY", "false");
     });
     let said = text(&output.stderr);
     let value = serde_json::from_slice(&output.stdout);

@@ -60,9 +60,13 @@ impl Session<'_> {
     /// Takes a finding, unless it is the one that was planted; what the model is told about it.
     fn accept(&mut self, reported: Reported, tally: &mut Tally) -> Result<String, String> {
         if self.canary.as_mut().is_some_and(|canary| canary.is_meant_by(&reported)) {
+            self.reported = true;
             return Ok("recorded".to_owned());
         }
-        self.line.accept(reported, self.told, tally)
+        let before = tally.findings.len();
+        let told = self.line.accept(reported, self.told, tally)?;
+        self.reported |= tally.findings.len() > before;
+        Ok(told)
     }
 
     fn take_report(&mut self, report: Report, tally: &mut Tally) -> Result<(), String> {
@@ -132,7 +136,7 @@ impl Session<'_> {
         let desk = self.desk();
         let found = tools::look(desk.library, desk.review.lookup, name, &call.arguments)?;
         *understood = true;
-        let fenced = desk.prompts.fenced(&format!("tool=\"{name}\""), &found);
+        let fenced = desk.prompts.fence.around(&[("tool", name)], &found);
         let tokens = desk.count(&fenced);
         let account = self.line.account();
         let total = account.used + self.pending + *new_content + tokens;

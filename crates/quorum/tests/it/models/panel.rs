@@ -96,6 +96,10 @@ fn doubted(asked: &Asked<'_>, verdict: &Value) -> Turn {
 fn a_second_look_needs_code_to_refute_a_finding() {
     let sandbox = Sandbox::new();
     write_files(&sandbox, 1);
+    let path = sandbox.root().join("src/part00/file0.py");
+    let mut code = std::fs::read_to_string(path).expect("the file");
+    code.push_str("\ndef elsewhere(value):\n    raise ValueError(\"funds\")\n");
+    sandbox.write("src/part00/file0.py", code);
     let verdict = |verdict: &str, evidence: &str| {
         json!({ "finding": 1, "verdict": verdict, "reason": "it is handled", "file": null,
             "evidence": evidence })
@@ -103,6 +107,8 @@ fn a_second_look_needs_code_to_refute_a_finding() {
     let cases = [
         (verdict("stands", ""), "CHANGES_REQUESTED"),
         (verdict("refuted", "nowhere in the file"), "CHANGES_REQUESTED"),
+        // It is in the file, and says nothing about the claim.
+        (verdict("refuted", "raise ValueError(\"funds\")"), "CHANGES_REQUESTED"),
         (verdict("refuted", "def handle_0(value):"), "APPROVED"),
     ];
     for (said, expected) in cases {
@@ -120,11 +126,11 @@ fn a_second_look_needs_code_to_refute_a_finding() {
             assert_eq!(refuted["evidence"], "def handle_0(value):");
         }
     }
-    // What was refuted stays away, without being argued about again.
+    // An opinion holds for its run: the next one decides for itself.
     let server = Server::start(|asked| Reply::Say(doubted(asked, &json!({})))).expect("it starts");
     let (_, result) = review(&sandbox, &server, &PAIR);
-    assert_eq!(result["verdict"], "APPROVED");
-    assert_eq!(result["rejected"]["dismissed"], 1);
+    assert_eq!(result["verdict"], "CHANGES_REQUESTED");
+    assert_eq!(result["rejected"].get("dismissed"), None, "{result:#}");
 }
 
 #[test]
@@ -159,6 +165,32 @@ fn who_misses_a_planted_defect_has_not_finished() {
     let (code, result) = review(&sandbox, &server, &arguments);
     assert_eq!((code, &result["verdict"]), (0, &json!("APPROVED")), "{result:#}");
     assert!(!result.to_string().contains("divides by zero"), "it is no finding of the change");
+}
+
+#[test]
+fn a_defect_is_planted_unless_the_user_says_otherwise() {
+    let sandbox = Sandbox::new();
+    write_files(&sandbox, 1);
+    let review = |more: &[&str]| {
+        let server = Server::start(|_| Reply::Say(nothing())).expect("it starts");
+        let mut all = vec!["review", "--format=json", "--provider=openai", "--model=m"];
+        all.extend(["--agents=code-quality"].iter().chain(more));
+        let output = sandbox.quorum_with(&all, |command| {
+            super::with_server(&server)(command);
+            command.env_remove("QUORUM_CANARY");
+        });
+        let planted = server.recorded().iter().any(|asked| asked.text.contains("def mean_q"));
+        (output.status.code(), planted, text(&output.stderr))
+    };
+    assert_eq!(review(&[]).0, Some(2), "whoever misses it has not finished");
+    assert!(review(&[]).1);
+    let (code, planted, said) = review(&["--no-canary"]);
+    assert_eq!((code, planted), (Some(0), false), "{said}");
+    // A change must not bring the end of what watches its readers.
+    sandbox.write("quorum.toml", "canary = false\n");
+    let (code, _, said) = review(&[]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("`canary` cannot be set by a repository"), "{said}");
 }
 
 #[test]
