@@ -31,6 +31,7 @@ fn review(path: &str, language: &str, text: &str) -> Review {
                 flags: Vec::new(),
                 flag_reasons: std::collections::BTreeMap::default(),
                 hunks: Vec::new(),
+                digest: None,
             },
             head: Some(Arc::from(text)),
             base: None,
