@@ -50,6 +50,7 @@ mod tests {
             flags: Vec::new(),
             flag_reasons: std::collections::BTreeMap::new(),
             hunks: Vec::new(),
+            digest: None,
         }
     }
 
