@@ -16,7 +16,6 @@ pub const TEMPLATE: &str = r#"# What Quorum does in this repository. Every key i
 # quorum_share = 0.75           # of all reviewers that must finish; else the vetoing and 2/3 of the rest
 # complete = false              # follow up on what the budget left out
 # verify = false                # have blocking findings looked at a second time, by a model
-# canary = true                 # plant a defect for models; one that misses it has not finished (only in your own file)
 # tokenizer = "o200k"           # o200k, cl100k or chars4
 
 # [progressive_summarization]   # shares of a budget; they must be increasing
