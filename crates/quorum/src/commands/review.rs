@@ -7,7 +7,7 @@ use indicatif::ProgressBar;
 use jiff::Timestamp;
 use quorum_consensus::{Input, Policy, blocking, decide, messages};
 use quorum_dispatch::llm::Said;
-use quorum_dispatch::{BUILTIN, Reviewed, add_rules, react};
+use quorum_dispatch::{BUILTIN, Reviewed, react};
 use quorum_index::Counter;
 use quorum_model::config::Tokenizer;
 use quorum_model::finding::AgentFinding;
