@@ -31,6 +31,7 @@ fn source(path: &str, language: &str, text: &str) -> SourceFile {
             flags: Vec::new(),
             flag_reasons: BTreeMap::new(),
             hunks: Vec::new(),
+            digest: None,
         },
         head: Some(Arc::from(text)),
         base: None,
