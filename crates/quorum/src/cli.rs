@@ -411,10 +411,10 @@ pub(crate) struct RunArgs {
     /// Report vetoes without blocking; the reason is recorded
     #[arg(long, value_name = "REASON", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) ignore_vetos: Option<String>,
-    /// The least severity that fails a review
+    /// The least severity that fails a review; `none` also lifts vetoes, not what is incomplete
     #[arg(long, value_name = "SEVERITY", value_parser = ["critical", "high", "medium", "low", "none"])]
     pub(crate) fail_on: Option<String>,
-    /// Any finding fails a review
+    /// Any finding fails a review, and so does a file that was only read
     #[arg(long)]
     pub(crate) strict: bool,
     /// The most tokens of all calls together

@@ -117,8 +117,10 @@ fn is_open(finding: &Finding) -> bool {
 fn was_reviewed(result: &ReviewResult, path: &str) -> bool {
     let row = result.coverage.files.iter().find(|row| row.path == path);
     row.is_none_or(|row| {
-        let mut mine = row.agents.values().filter(|state| **state != CoverageState::OutOfDomain);
-        mine.all(|state| *state == CoverageState::Reviewed)
+        // Whoever only searched it for secrets says nothing about other findings.
+        let silent = [CoverageState::OutOfDomain, CoverageState::Read];
+        let mut mine = row.agents.values().filter(|state| !silent.contains(state)).peekable();
+        mine.peek().is_some() && mine.all(|state| *state == CoverageState::Reviewed)
     })
 }
 

@@ -229,3 +229,84 @@ fn a_function_is_quoted_with_its_name() {
     assert_eq!(finding["rule"], "quality.function-size", "{result:#}");
     assert_eq!(finding["evidence"], "export const wide = (a, b, c, d, e, f, g, h) =>");
 }
+
+/// A handler that asks its database with a parameter; the other way is an injection.
+fn handler(query: &str) -> String {
+    format!(
+        "from flask import Flask, request\nimport db\n\napp = Flask(__name__)\n\n\n\
+         @app.route(\"/u\")\ndef users():\n    rows = db.execute({query})\n    return str(rows)\n"
+    )
+}
+
+const SAFE: &str = "\"SELECT * FROM u WHERE n = ?\", (request.args[\"n\"],)";
+const UNSAFE: &str = "\"SELECT * FROM u WHERE n = '\" + request.args[\"n\"] + \"'\"";
+
+fn injected() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("app.py", handler(SAFE));
+    sandbox.commit("sound");
+    sandbox.write("app.py", handler(UNSAFE));
+    sandbox
+}
+
+#[test]
+fn a_small_change_has_a_security_look() {
+    let sandbox = injected();
+    let (code, result) = review(&sandbox, &["--tier", "simple"]);
+    assert_eq!((code, &result["verdict"]), (1, &Value::from("BLOCKED")), "{result:#}");
+    assert_eq!(result["reviewed_by"], "rules alone");
+    let row = &result["coverage"]["files"][0];
+    assert_eq!(row["agents"]["security-reviewer"], "reviewed");
+    assert_eq!(row["engines"]["security-reviewer"], "rules");
+    let page = sandbox.quorum(&["review", "--tier", "simple"]);
+    assert!(text(&page.stdout).contains("BLOCKED (1 veto) by rules alone"));
+}
+
+#[test]
+fn fail_on_none_lets_a_veto_pass_and_says_so() {
+    let (code, result) = review(&injected(), &["--fail-on", "none"]);
+    assert_eq!((code, &result["verdict"]), (0, &Value::from("ADVISORY")), "{result:#}");
+    assert_eq!(result["findings"][0]["severity"], "CRITICAL");
+}
+
+#[test]
+fn secrets_are_searched_for_whoever_is_asked() {
+    let sandbox = Sandbox::new();
+    // Put together here, so that this file has none.
+    let token = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ3sT5vX7zA9cD1fG3hJ5");
+    sandbox.write("deploy.go", format!("package main\n\nconst token = \"{token}\"\n"));
+    for arguments in [&[][..], &["--agents", "go"], &["--tier", "simple"]] {
+        let (code, result) = review(&sandbox, arguments);
+        assert_ne!(code, 0, "{arguments:?} {result:#}");
+        let findings = result["findings"].as_array().expect("a list");
+        assert!(findings.iter().any(|finding| finding["category"] == "secrets"), "{arguments:?}");
+    }
+}
+
+#[test]
+fn nothing_in_scope_is_nothing_to_review() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.py", "x = 1\n");
+    sandbox.commit("clean");
+    let (code, result) = review(&sandbox, &["--staged"]);
+    assert_eq!((code, &result["verdict"]), (0, &Value::from("NOTHING_TO_REVIEW")), "{result:#}");
+}
+
+#[test]
+fn what_no_rule_knows_is_read_and_what_is_no_text_is_unreadable() {
+    let sandbox = Sandbox::new();
+    sandbox.write("view.swift", "let a = 1\n");
+    let (code, result) = review(&sandbox, &[]);
+    assert_eq!((code, &result["verdict"]), (0, &Value::from("APPROVED")), "{result:#}");
+    assert_eq!(result["coverage"]["files"][0]["agents"]["security-reviewer"], "read");
+    let (code, result) = review(&sandbox, &["--strict"]);
+    assert_eq!((code, &result["verdict"]), (2, &Value::from("INCOMPLETE")), "{result:#}");
+    sandbox.write("quorum.toml", "[coverage]\nrequire = \"reviewed\"\n");
+    assert_eq!(review(&sandbox, &[]).0, 2);
+    sandbox.write("quorum.toml", "");
+    sandbox.write("tool.bin", [0_u8, 159, 146, 150, 0, 1, 2, 3, 255, 254, 0, 7]);
+    let (code, result) = review(&sandbox, &["--fail-on", "none"]);
+    assert_eq!((code, &result["verdict"]), (2, &Value::from("INCOMPLETE")), "{result:#}");
+    let reasons = result["reasons"].to_string();
+    assert!(reasons.contains("tool.bin is unreadable"), "{reasons}");
+}
