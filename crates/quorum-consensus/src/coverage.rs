@@ -87,6 +87,8 @@ pub(crate) struct Shares<'b> {
     pub(crate) read: u64,
     /// Everything else.
     pub(crate) rest: Vec<&'b str>,
+    /// Those of which it was shown every line, though it could not look at all of them closely.
+    pub(crate) shown: u64,
 }
 
 impl<'a> Covers<'a> {
@@ -268,6 +270,10 @@ impl<'a> Covers<'a> {
             match self.state(seat, path) {
                 CoverageState::Reviewed => shares.reviewed += 1,
                 CoverageState::Read => shares.read += 1,
+                CoverageState::Partial if self.unseen_by(seat, path).is_empty() => {
+                    shares.shown += 1;
+                    shares.rest.push(path);
+                }
                 _ => shares.rest.push(path),
             }
         }

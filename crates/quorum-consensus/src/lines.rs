@@ -38,6 +38,11 @@ pub(crate) fn without((first, last): Lines, others: &[Lines]) -> Vec<Lines> {
     left
 }
 
+/// Whether it is a single line.
+pub(crate) fn is_one(lines: &[Lines]) -> bool {
+    matches!(lines, [(first, last)] if first == last)
+}
+
 /// `lines 3–9, 20` for people.
 pub(crate) fn describe(lines: &[Lines]) -> String {
     let parts: Vec<String> = lines
@@ -48,7 +53,7 @@ pub(crate) fn describe(lines: &[Lines]) -> String {
             },
         )
         .collect();
-    let one = lines.len() == 1 && lines[0].0 == lines[0].1;
+    let one = is_one(lines);
     format!("{} {}", if one { "line" } else { "lines" }, parts.join(", "))
 }
 

@@ -89,7 +89,8 @@ pub(crate) fn collect<'a>(seats: &[Seat<'a>], covers: &Covers<'_>) -> Vec<Sighti
     for (index, seat) in seats.iter().enumerate() {
         let shares = covers.of_seat(index, seat.planned);
         let whole = shares.reviewed + shares.read;
-        let share = share(whole, whole + shares.rest.len() as u64);
+        // What a parser could not read was shown all the same.
+        let share = share(whole + shares.shown, whole + shares.rest.len() as u64);
         let Some(outcome) = seat.outcome else { continue };
         for source in &outcome.findings {
             let mut sighting = of(index, seat, source, share);

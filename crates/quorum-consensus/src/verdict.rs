@@ -18,7 +18,7 @@ use crate::coverage::Covers;
 use crate::decide::Policy;
 use crate::findings::Cluster;
 use crate::gap::why_skipped;
-use crate::lines::describe;
+use crate::lines::{describe, is_one};
 use crate::quorum::Turnout;
 use crate::seat::{SECURITY, Seat};
 
@@ -242,7 +242,8 @@ impl Facts<'_, '_> {
             }
             let unseen = self.covers.unseen(path);
             if !unseen.is_empty() {
-                reasons.push(format!("{} of {path} were shown to no agent", describe(unseen)));
+                let were = if is_one(unseen) { "was" } else { "were" };
+                reasons.push(format!("{} of {path} {were} shown to no agent", describe(unseen)));
             }
             for (lines, bound) in self.covers.bounded(path) {
                 reasons.push(format!("{} of {path} met a bound: {bound}", describe(lines)));
@@ -254,7 +255,8 @@ impl Facts<'_, '_> {
             if self.covers.only_read(path) {
                 reasons.push(format!("{path} was only read: no reviewer has rules for it"));
             } else if !unreviewed.is_empty() {
-                reasons.push(format!("{} of {path} were only read", describe(unreviewed)));
+                let were = if is_one(unreviewed) { "was" } else { "were" };
+                reasons.push(format!("{} of {path} {were} only read", describe(unreviewed)));
             }
         }
         reasons

@@ -93,7 +93,10 @@ pub fn outcomes(
             }
             let notes = notes_for(agent, &review.notes);
             let sops = sops.remove(&agent.name).unwrap_or_default();
-            let suppressed = suppressed.remove(&agent.name).unwrap_or_default();
+            let mut suppressed = suppressed.remove(&agent.name).unwrap_or_default();
+            if agent.depth == Depth::Read {
+                suppressed.retain(|held| held.finding.category == SECRETS);
+            }
             let seen = Seen { plan, readings, review: &review };
             outcome(run, agent, Found { findings, suppressed, notes, sops }, &seen)
         })
@@ -261,14 +264,18 @@ impl Seen<'_> {
         }
         if agent.name == SECURITY {
             let own: BTreeSet<&str> = agent.files.iter().map(String::as_str).collect();
-            let others = self.plan.agents.iter().flat_map(|other| &other.shards);
-            let others = others.flat_map(|shard| &shard.units);
-            let searched = others.filter(|unit| {
-                !own.contains(&*unit.path) && !self.readings.unreadable.contains_key(&*unit.path)
-            });
-            covered.extend(
-                searched.map(|unit| Covered::read(&*unit.path, unit.start_line, unit.end_line)),
-            );
+            // Several parts of one long line have the same lines and all count, so that what one
+            // agent was planned with is taken and not what all were.
+            let mut searched: BTreeMap<&str, &str> = BTreeMap::new();
+            for other in &self.plan.agents {
+                for unit in other.shards.iter().flat_map(|shard| &shard.units) {
+                    let path = &*unit.path;
+                    let skipped = own.contains(path) || self.readings.unreadable.contains_key(path);
+                    if !skipped && *searched.entry(path).or_insert(&other.name) == other.name {
+                        covered.push(Covered::read(path, unit.start_line, unit.end_line));
+                    }
+                }
+            }
             let planned: BTreeSet<&str> = covered.iter().map(|c| c.path.as_str()).collect();
             let unassigned = self.plan.unassigned.iter().filter(|path| {
                 !planned.contains(path.as_str()) && !self.readings.unreadable.contains_key(*path)
@@ -278,7 +285,6 @@ impl Seen<'_> {
             covered.extend(unassigned);
         }
         covered.sort();
-        covered.dedup();
         covered
     }
 

@@ -109,7 +109,7 @@ fn why(agent: &AgentExecution) -> &'static str {
         Some(CutoffReason::Interrupt) => "was interrupted",
         Some(CutoffReason::Error) => "was cut off by an error",
         Some(CutoffReason::Canary) => "missed a planted defect",
-        None => "was not shown everything",
+        None => "did not look at everything closely",
     }
 }
 
