@@ -81,6 +81,7 @@ fn gated() -> Sample {
         (agent.calls, agent.tokens, agent.usd) = (0, 0, 0.0);
         agent.error = Some("it was not asked, because a required gate did not pass".to_owned());
     }
+    result.reviewed_by.clear();
     let gate = &mut result.gates[0];
     (gate.status, gate.exit_code) = (GateStatus::Failed, Some(1));
     gate.findings = vec![GateFinding {
