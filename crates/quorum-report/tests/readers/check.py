@@ -127,9 +127,15 @@ def check_markdown(folder, result):
     assert html.count("<details") == html.count("</details>")
     ids = re.findall(r"<summary><b>\w+</b> <code>([^<]+)</code>", html)
     left_out = re.search(r"([\d,]+) findings? (?:is|are) not on this page", html)
-    expected = ids_of(result, False)
+    expected = [finding["id"] for finding in result["findings"]]
     missing = int(left_out[1].replace(",", "")) if left_out else 0
     assert len(ids) + missing == len(expected) and set(ids) <= set(expected)
+    # What does not count is counted by its state, apart from what is open.
+    headings = {"not_reviewed": "Open, not reviewed this time", "resolved": "Resolved", "dismissed": "Dismissed"}
+    for state, heading in headings.items():
+        count = sum(finding["state"] == state for finding in result.get("history", []))
+        shown = re.search(rf"<summary>{heading}: ([\d,]+)</summary>", html)
+        assert (int(shown[1].replace(",", "")) if shown else 0) == count, (state, count, shown and shown[0])
 
 
 def check_documents(folder, result, schemas):
