@@ -17,7 +17,7 @@ const HEAD: &str = "\
 
 <!-- Written by `cargo xtask reference` from the schema; change the types instead. -->
 
-Keys of `quorum.toml`. The repository's file, the user's (`~/.config/quorum/quorum.toml`), variables (`limits.max_usd` is
+Keys of `quorum.toml`. The user's file (`~/.config/quorum/quorum.toml`), the repository's, variables (`limits.max_usd` is
 `QUORUM_LIMITS_MAX_USD`) and flags: each wins over the one before it. An unknown key is an error that names the nearest one.
 
 `quorum config init` writes a file to start from, `quorum config show --origin` says where each value comes from,
