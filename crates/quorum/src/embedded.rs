@@ -1,7 +1,7 @@
 //! The embedded reviewers on the files of a plan.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use indicatif::ProgressBar;
 use quorum_advisories::Database;
@@ -45,9 +45,10 @@ pub(crate) fn review(
     let sops = plan::sops(workspace)?;
     let checks = Checks::new(&sops, |id| rules.get(id).is_some())?;
     let unreadable = |entry: &FileEntry, reason: &str| {
-        if let Ok(mut readings) = readings.lock() {
-            readings.unreadable.insert(entry.path.to_string(), reason.to_owned());
-        }
+        // What a worker that panicked noted still holds: without it a file that nobody could read
+        // would count as one that was read.
+        let mut readings = readings.lock().unwrap_or_else(PoisonError::into_inner);
+        readings.unreadable.insert(entry.path.to_string(), reason.to_owned());
     };
     let load = |number: usize| {
         let (entry, raw) = (plan.scope.files.get(number)?, files.get(number)?);
@@ -71,9 +72,8 @@ pub(crate) fn review(
                     Some(source) => {
                         checks.look(source);
                         let known = reviewers(rules, plan, source);
-                        if let Ok(mut readings) = readings.lock() {
-                            readings.rules.insert(entry.path.to_string(), known);
-                        }
+                        let mut readings = readings.lock().unwrap_or_else(PoisonError::into_inner);
+                        readings.rules.insert(entry.path.to_string(), known);
                     }
                 }
                 source
@@ -81,7 +81,7 @@ pub(crate) fn review(
         }
     };
     let review = quorum_rules::review_with(rules, files.len(), &load, &around);
-    let readings = readings.into_inner().unwrap_or_default();
+    let readings = readings.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut reviewed = quorum_dispatch::outcomes(run, plan, review, &readings, &checks);
     judge_suppressions(&mut reviewed.outcomes, plan, workspace);
     Ok(reviewed)
