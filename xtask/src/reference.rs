@@ -17,8 +17,16 @@ const HEAD: &str = "\
 
 <!-- Written by `cargo xtask reference` from the schema; change the types instead. -->
 
-Keys of `quorum.toml`. The user's file (`~/.config/quorum/quorum.toml`), the repository's, variables (`limits.max_usd` is
-`QUORUM_LIMITS_MAX_USD`) and flags: each wins over the one before it. An unknown key is an error that names the nearest one.
+Keys of `quorum.toml`. Precedence, highest first: flags, environment variables (`limits.max_usd` is `QUORUM_LIMITS_MAX_USD`), the
+repository's `quorum.toml`, your own (`~/.config/quorum/quorum.toml`), defaults. An unknown key is an error that names the nearest one.
+
+The repository's file does not have a say in everything. The column *repository* says what it may set by itself: *yes*, anything;
+*lower*, a limit up to your own or the default; *consent*, nothing: the value sends, pays or runs something, or decides where it goes.
+Give your word by a flag, a variable, your own file, or `quorum config trust`, which shows the repository's settings and asks. It records
+the clone and a digest of exactly these settings; when one of them changes, none of them is used until you agree again. Linked work trees
+share your consent, another clone does not. A model or a larger budget in `.quorum/agents/*.md` needs it as well. A review of commits
+reads all of this from its base: `quorum config trust --at main`. `quorum config trust --list` shows what you trust, `quorum config
+untrust` takes it back, and `quorum config show --origin` names what is refused, and why.
 
 `quorum config init` writes a file to start from, `quorum config show --origin` says where each value comes from,
 `quorum config validate` checks the file, and `quorum config schema` prints the schema for editors.
@@ -62,13 +70,14 @@ fn table(
     if let Some(about) = about {
         let _ = write!(page, "{}\n\n", one_line(about));
     }
-    page.push_str("| key | value | default | meaning |\n|---|---|---|---|\n");
+    page.push_str("| key | value | default | repository | meaning |\n|---|---|---|---|---|\n");
     for (key, property) in keys {
         let _ = writeln!(
             page,
-            "| `{key}` | {} | {} | {} |",
+            "| `{key}` | {} | {} | {} | {} |",
             value(schema, property),
             default(property),
+            repository(path, key),
             one_line(property["description"].as_str().unwrap_or_default())
         );
     }
@@ -81,7 +90,11 @@ fn table(
             Shape::List => format!("`[[{path}]]`"),
         };
         let about = property["description"].as_str();
-        table(page, schema, &format!("{path}."), &heading, definition, about);
+        let below = match shape {
+            Shape::Named => format!("{path}.*."),
+            Shape::One | Shape::List => format!("{path}."),
+        };
+        table(page, schema, &below, &heading, definition, about);
     }
 }
 
@@ -102,6 +115,12 @@ fn inner_table<'a>(schema: &'a Value, property: &'a Value) -> Option<(&'a Value,
     let (reference, shape) = places.into_iter().find(|(reference, _)| reference.is_string())?;
     let definition = resolve(schema, reference.as_str()?)?;
     definition.get("properties").is_some().then_some((definition, shape))
+}
+
+/// What a repository's file may say about a key; about a list of tables it is said once.
+fn repository(path: &str, key: &str) -> String {
+    let of_key = quorum_config::in_repository(&format!("{path}{key}"));
+    of_key.or_else(|| quorum_config::in_repository(path.trim_end_matches('.'))).unwrap_or_default()
 }
 
 /// A text as a cell of a table takes it.

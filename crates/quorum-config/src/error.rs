@@ -41,14 +41,6 @@ pub enum ConfigError {
         /// What is wrong.
         message: String,
     },
-    /// A key that a repository must not decide.
-    #[error("{place}: `{key}` cannot be set by a repository")]
-    NotForRepositories {
-        /// File and line.
-        place: String,
-        /// The key.
-        key: String,
-    },
 }
 
 impl ConfigError {
@@ -67,9 +59,6 @@ impl ConfigError {
             }
             Self::Syntax { .. } => {
                 Some("`quorum config init` writes a file to start from".to_owned())
-            }
-            Self::NotForRepositories { .. } => {
-                Some("only you can decide that: set it in your own configuration".to_owned())
             }
         }
     }

@@ -8,23 +8,13 @@ use quorum_model::wording;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
+use crate::consent::{self, Claim, Held};
 use crate::environment;
 use crate::error::ConfigError;
 use crate::keys::{Node, join, nearest};
 
-/// Keys that decide where a user's tokens and code are sent, what runs on the user's machine, or
-/// whether models are watched while they read.
-const NOT_FOR_REPOSITORIES: [&str; 9] = [
-    "forge.api_url",
-    "advisories.url",
-    "embeddings.url",
-    "embeddings.model_dir",
-    "gates.run",
-    "gates.pass_env",
-    "gates.network",
-    "gates.allow_unsandboxed",
-    "canary",
-];
+/// Refused settings that a warning names; `quorum config show --origin` has them all.
+const MOST_NAMED: usize = 5;
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +69,10 @@ pub struct Layers {
     pub user: Option<TextLayer>,
     /// The repository's file.
     pub repository: Option<TextLayer>,
+    /// What other files of the repository set.
+    pub claims: Vec<Claim>,
+    /// Digests of the settings that the user trusts this repository with.
+    pub trusted: Vec<String>,
     /// The environment.
     pub variables: Vec<(String, String)>,
     /// The command line.
@@ -90,6 +84,11 @@ pub struct Layers {
 pub struct Loaded {
     /// The values in force.
     pub config: Config,
+    /// What the repository sets that needs the user's word.
+    pub held: Vec<Held>,
+    /// Whether the user trusts the repository with all of that.
+    pub trusted: bool,
+    lowered: Vec<Held>,
     origins: BTreeMap<String, Origin>,
 }
 
@@ -97,6 +96,48 @@ impl Loaded {
     /// Where the value of `key` comes from.
     pub fn origin(&self, key: &str) -> Origin {
         self.origins.get(key).cloned().unwrap_or(Origin::Default)
+    }
+
+    /// What the repository sets and is not used.
+    pub fn refused(&self) -> &[Held] {
+        if self.trusted { &[] } else { &self.held }
+    }
+
+    /// The digest of exactly the settings that need the user's word.
+    pub fn digest(&self) -> String {
+        consent::digest(&self.held)
+    }
+
+    /// The digest of what the repository has a say in about money, sending and running.
+    pub fn terms(&self) -> String {
+        let held = self.held.iter().filter(|_| self.trusted);
+        consent::digest(held.chain(&self.lowered))
+    }
+
+    /// What to tell the user about settings below `key` that are not used, unless the command line or
+    /// a variable decides them all. Everything is below an empty key.
+    pub fn warning(&self, key: &str) -> Option<String> {
+        let decided = |held: &&Held| {
+            !matches!(self.origin(&held.key), Origin::Environment(_) | Origin::Flag(_))
+        };
+        let named: Vec<String> = self
+            .refused()
+            .iter()
+            .filter(|held| held.key.starts_with(key))
+            .filter(decided)
+            .map(|held| format!("{} = {} ({})", held.key, held.value, held.place))
+            .collect();
+        let (first, more) = named.split_at(named.len().min(MOST_NAMED));
+        if first.is_empty() {
+            return None;
+        }
+        let more =
+            if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        Some(format!(
+            "not used without your consent: {}{more}; `quorum config trust` shows what the repository \
+             sets and asks you",
+            first.join(", ")
+        ))
     }
 
     /// Every key with its value as TOML writes it and its origin; an unset key has no value.
@@ -117,16 +158,38 @@ impl Loaded {
     }
 }
 
-/// Puts the layers on top of each other, the strongest last.
+/// Puts the layers on top of each other, the strongest last. What the repository sets and needs the
+/// user's word for is taken out before, unless the user trusts it with exactly that.
 pub fn load(layers: &Layers) -> Result<Loaded, ConfigError> {
     let root = Node::root();
     let mut merged = Table::new();
     let mut origins = BTreeMap::new();
-    for layer in [&layers.user, &layers.repository].into_iter().flatten() {
-        let places = check(&root, layer)?;
-        let table = parse(layer)?;
-        overlay(&mut merged, table);
+    if let Some(layer) = &layers.user {
+        origins.extend(check(&root, layer)?);
+        merged = parse(layer)?;
+    }
+    let mut held = consent::of_claims(&layers.claims);
+    let mut lowered = Vec::new();
+    let mut trusted = true;
+    if let Some(layer) = &layers.repository {
+        let mut places = check(&root, layer)?;
+        let whole = parse(layer)?;
+        let mut rest = whole.clone();
+        let place = |key: &str| places.get(key).unwrap_or(&layer.origin).to_string();
+        let screened = consent::screen(&root, &merged, &mut rest, &place);
+        held.extend(screened.held);
+        held.sort_by_key(|held| held.rank);
+        lowered = screened.lowered;
+        trusted = is_trusted(&held, layers);
+        if !trusted {
+            for held in &held {
+                places.remove(&held.path.join("."));
+            }
+        }
+        overlay(&mut merged, if trusted { whole } else { rest });
         origins.extend(places);
+    } else if !held.is_empty() {
+        trusted = is_trusted(&held, layers);
     }
     for found in environment::read(&root, &layers.variables)? {
         set(&mut merged, &found.key, found.value);
@@ -137,7 +200,11 @@ pub fn load(layers: &Layers) -> Result<Loaded, ConfigError> {
         origins.insert(flag.key.clone(), Origin::Flag(flag.flag.clone()));
     }
     let config = decode(merged, &origins)?;
-    Ok(Loaded { config, origins })
+    Ok(Loaded { config, held, trusted, lowered, origins })
+}
+
+fn is_trusted(held: &[Held], layers: &Layers) -> bool {
+    held.is_empty() || layers.trusted.contains(&consent::digest(held))
 }
 
 /// Checks one file by itself, so that an error names its line; returns the place of every value.
@@ -174,11 +241,6 @@ fn walk(
             key: key.clone(),
             nearest: nearest(name.get_ref(), known).map(|nearest| join(path, nearest)),
         })?;
-        if matches!(layer.origin, Origin::Repository(_))
-            && NOT_FOR_REPOSITORIES.contains(&key.as_str())
-        {
-            return Err(ConfigError::NotForRepositories { place, key });
-        }
         match (below, value.get_ref()) {
             (Node::Table(_) | Node::Map(_), DeValue::Table(table)) => {
                 walk(below, &key, table, layer, places)?;

@@ -18,3 +18,9 @@ pub fn advisories_file() -> Option<PathBuf> {
     let strategy = etcetera::choose_base_strategy().ok()?;
     Some(strategy.cache_dir().join("quorum").join("advisories.db"))
 }
+
+/// What the user trusts repositories with, whether it exists or not; absent without a home.
+pub fn trust_file() -> Option<PathBuf> {
+    let strategy = etcetera::choose_base_strategy().ok()?;
+    Some(strategy.config_dir().join("quorum").join("trusted.toml"))
+}

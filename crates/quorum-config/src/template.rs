@@ -2,6 +2,7 @@
 
 /// A `quorum.toml` in which every line is a comment that shows a default.
 pub const TEMPLATE: &str = r#"# What Quorum does in this repository. Every key is optional; the values shown are the defaults.
+# What sends code, costs money or runs programs is used once the user agrees: `quorum config trust`.
 # `quorum config show --origin` prints what is in force, `quorum config validate` checks this file,
 # and `quorum config schema` prints a JSON schema for editors.
 

@@ -45,7 +45,7 @@ pub struct Config {
     /// Have every blocking finding looked at a second time.
     pub verify: bool,
     /// Plant a defect in what each reviewer that is a model is shown; one that does not report it
-    /// has not finished. A repository cannot turn it off.
+    /// has not finished.
     pub canary: bool,
     /// How tokens are counted.
     pub tokenizer: Tokenizer,
@@ -198,6 +198,9 @@ impl Config {
 
 /// Fewer tokens than this hold neither a piece of code nor an answer.
 pub const MIN_BASE_BUDGET: u64 = 512;
+
+/// The most tokens that an embedded reviewer starts with.
+pub const MAX_BASE_BUDGET: u64 = 8192;
 
 /// A value that parses and makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq)]

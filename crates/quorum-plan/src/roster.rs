@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use quorum_model::agent::{Agent, AgentOrigin, Domain, VetoCriterion};
-use quorum_model::config::{AgentConfig, MIN_BASE_BUDGET};
+use quorum_model::config::{AgentConfig, MAX_BASE_BUDGET, MIN_BASE_BUDGET};
 use quorum_model::scope::FileEntry;
 use quorum_model::severity::Severity;
 use serde::Deserialize;
@@ -62,6 +62,31 @@ pub struct AgentFile {
     pub path: String,
     /// What it says.
     pub text: String,
+    /// Whether the user agrees to the model and the budget that it names.
+    pub trusted: bool,
+}
+
+/// What a team's agent file asks for that a user may have to pay for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asks {
+    /// Where it is.
+    pub path: String,
+    /// The agent.
+    pub agent: String,
+    /// The model that it names.
+    pub model: Option<String>,
+    /// Tokens before scaling.
+    pub base_budget: u64,
+}
+
+/// What the files ask for. One that cannot be read asks for nothing: no roster is made with it.
+pub fn asks(files: &[AgentFile]) -> Vec<Asks> {
+    let read = files.iter().filter_map(|file| {
+        let agent = parse(&file.path, &file.text, AgentOrigin::Team(file.path.clone())).ok()?;
+        let Agent { name, model, base_budget, .. } = agent;
+        Some(Asks { path: file.path.clone(), agent: name, model, base_budget })
+    });
+    read.collect()
 }
 
 /// An agent with its globs compiled and its configuration applied.
@@ -108,6 +133,10 @@ impl Roster {
         }
         for file in files {
             let mut agent = parse(&file.path, &file.text, AgentOrigin::Team(file.path.clone()))?;
+            if !file.trusted {
+                agent.model = None;
+                agent.base_budget = agent.base_budget.min(MAX_BASE_BUDGET);
+            }
             match agents.iter().position(|known: &Agent| known.name == agent.name) {
                 Some(index) => {
                     if let AgentOrigin::Team(earlier) = &agents[index].origin {
@@ -212,11 +241,30 @@ pub fn parse(path: &str, text: &str, origin: AgentOrigin) -> Result<Agent, PlanE
 mod tests {
     use super::*;
 
+    #[test]
+    fn an_agent_of_a_repository_costs_no_more_than_an_embedded_one() {
+        let budgets = Roster::embedded().expect("they parse");
+        let most = budgets.members().iter().map(|member| member.agent.base_budget).max();
+        assert_eq!(most, Some(MAX_BASE_BUDGET));
+        let text = OWN.replace("base_budget: 2048", "base_budget: 900000\nmodel: dear");
+        let mut files = vec![file("api.md", &text)];
+        let agent = |files: &[AgentFile]| {
+            let roster = Roster::load(files, &BTreeMap::new()).expect("it parses");
+            let found = roster.find("api").expect("it is there").agent.clone();
+            (found.base_budget, found.model)
+        };
+        assert_eq!(agent(&files), (900_000, Some("dear".to_owned())), "the user agrees");
+        files[0].trusted = false;
+        assert_eq!(agent(&files), (MAX_BASE_BUDGET, None));
+        let asked = asks(&files);
+        assert_eq!((asked[0].agent.as_str(), asked[0].base_budget), ("api-reviewer", 900_000));
+    }
+
     const OWN: &str = "---\nname: api-reviewer\nfocus: our API rules\nbase_budget: 2048\nveto: true\n\
         domain:\n  paths: [\"api/**\"]\n---\n# Checklist\n- x\n";
 
     fn file(path: &str, text: &str) -> AgentFile {
-        AgentFile { path: path.to_owned(), text: text.to_owned() }
+        AgentFile { path: path.to_owned(), text: text.to_owned(), trusted: true }
     }
 
     /// The table of base budgets and vetoes.

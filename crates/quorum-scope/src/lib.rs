@@ -16,6 +16,7 @@ pub mod error;
 pub mod files;
 pub mod git;
 pub mod hunks;
+mod identity;
 pub mod ignored;
 pub mod paths;
 pub mod repository;

@@ -585,6 +585,20 @@ pub(crate) struct ConfigArgs {
     pub(crate) action: ConfigAction,
 }
 
+#[derive(Args, Debug)]
+pub(crate) struct TrustArgs {
+    /// Agree without being asked, in a script
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// What the files set at this revision, instead of in the work tree. A review of commits follows
+    /// those of its base
+    #[arg(long, value_name = "REVISION")]
+    pub(crate) at: Option<String>,
+    /// List all repositories that you trust, and what with
+    #[arg(long, conflicts_with_all = ["yes", "at"])]
+    pub(crate) list: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigAction {
     /// Print every key with the value in force
@@ -597,6 +611,11 @@ pub(crate) enum ConfigAction {
     },
     /// Check the configuration, the team's agents and its SOPs
     Validate,
+    /// Show what the repository's files set that sends code, costs money or runs programs, and ask
+    /// whether to use it
+    Trust(TrustArgs),
+    /// Use nothing of that any more
+    Untrust,
     /// Write a quorum.toml to start from
     Init,
     /// Print the JSON schema of quorum.toml, for editors

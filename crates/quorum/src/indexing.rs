@@ -55,8 +55,14 @@ impl Place {
             None => cwd,
         };
         let policy = Policy::new(repository.as_ref(), PolicySource::WorkTree);
-        let config = workspace::load(&policy, Vec::new())?.config;
-        Ok(Self { repository, root, config, quiet: cli.quiet, tree: OnceCell::new() })
+        let loaded = workspace::load(&policy, Vec::new())?;
+        let refused = loaded.warning("embeddings.");
+        let config = loaded.config;
+        let place = Self { repository, root, config, quiet: cli.quiet, tree: OnceCell::new() };
+        if let Some(refused) = refused {
+            place.warn(&refused);
+        }
+        Ok(place)
     }
 
     pub(crate) fn folder(&self) -> PathBuf {

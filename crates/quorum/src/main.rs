@@ -8,6 +8,7 @@ mod briefing;
 mod browser;
 mod cli;
 mod commands;
+mod consent;
 mod decided_by;
 mod embedded;
 mod failure;

@@ -15,7 +15,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quorum_config::Origin;
 use quorum_dispatch::llm::{
     AgentEngine, Cancel, LlmReview, NoJournal, Panel, Style, Unobserved, reporter,
 };
@@ -65,9 +64,6 @@ pub(crate) fn engines(plan: &Plan, workspace: &Workspace) -> Result<Engines, Fai
     for agent in modelled {
         let mut chain = Vec::new();
         for (provider, name) in chain_of(agent, workspace) {
-            if provider == "command" {
-                refuse_foreign_command(&name, workspace)?;
-            }
             let program = if provider == "command" { name.clone() } else { String::new() };
             let key = (provider.clone(), program);
             let endpoint = if let Some(endpoint) = endpoints.get(&key) {
@@ -133,19 +129,6 @@ fn chain_of(agent: &PlannedAgent, workspace: &Workspace) -> Vec<(String, String)
         }
     }
     chain
-}
-
-/// A repository does not say which programs run.
-fn refuse_foreign_command(template: &str, workspace: &Workspace) -> Result<(), Failure> {
-    let loaded = &workspace.loaded;
-    let own = |key: &str| {
-        matches!(loaded.origin(key), Origin::User(_) | Origin::Environment(_) | Origin::Flag(_))
-    };
-    if loaded.config.model.as_deref() == Some(template) && own("provider") && own("model") {
-        return Ok(());
-    }
-    Err(Failure::new(format!("the repository names `{template}` as a program to run"))
-        .with_hint("name it yourself: `--provider command --model 'claude -p'`"))
 }
 
 fn failure(error: &LlmError) -> Failure {

@@ -28,6 +28,11 @@ impl<'a> Policy<'a> {
         Self { repository, source }
     }
 
+    /// The repository that the policy is of.
+    pub(crate) fn repository(&self) -> Option<&Repository> {
+        self.repository
+    }
+
     /// The repository's `quorum.toml`.
     pub(crate) fn config(&self) -> Result<Option<TextLayer>, Failure> {
         let text = self.text(FILE_NAME)?;
@@ -45,7 +50,7 @@ impl<'a> Policy<'a> {
         let mut files = Vec::new();
         for path in self.list(&folder, "md")? {
             if let Some(text) = self.text(&path)? {
-                files.push(AgentFile { path: self.name(&path), text });
+                files.push(AgentFile { path: self.name(&path), text, trusted: false });
             }
         }
         Ok(files)

@@ -289,8 +289,8 @@ impl Operations for Program {
     fn agents(&self, root: &Path) -> Result<Vec<Agent>, ToolError> {
         let repository = Repository::find(root).map_err(Failure::from)?;
         let policy = Policy::new(repository.as_ref(), PolicySource::WorkTree);
-        let config = workspace::load(&policy, Vec::new())?.config;
-        let roster = Roster::load(&policy.markdown("agents")?, &config.agent);
+        let (loaded, agents) = workspace::load_with_agents(&policy, Vec::new())?;
+        let roster = Roster::load(&agents, &loaded.config.agent);
         let roster = roster.map_err(Failure::from)?;
         Ok(roster.members().iter().map(|member| member.agent.clone()).collect())
     }

@@ -5,10 +5,10 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use quorum_config::{Layers, Loaded, Origin, Setting, TextLayer};
+use quorum_config::{Claim, Layers, Loaded, Origin, Setting, TextLayer, Value};
 use quorum_model::config::ScopeConfig;
 use quorum_plan::models::Registry;
-use quorum_plan::roster::Roster;
+use quorum_plan::roster::{self, AgentFile, Roster};
 use quorum_scope::ScopeError;
 use quorum_scope::repository::Repository;
 use quorum_scope::request::{self, PolicySource, Request, Selection, Target};
@@ -17,7 +17,7 @@ use quorum_scope::snapshot::Snapshot;
 use crate::cli::{Cli, ScopeArgs};
 use crate::failure::Failure;
 use crate::policy::Policy;
-use crate::{pull_request, stdin};
+use crate::{consent, pull_request, stdin};
 
 /// What a command works with.
 #[derive(Debug)]
@@ -97,9 +97,10 @@ impl Workspace {
             }
             Some(loaded.map(|loaded| loaded.config.scope).unwrap_or_default())
         };
-        let loaded = load(&policy, flags)?;
+        let (loaded, agents) = load_with_agents(&policy, flags)?;
+        warnings.extend(loaded.warning(""));
         let exclusions = exclusions.unwrap_or_else(|| loaded.config.scope.clone());
-        let roster = Roster::load(&policy.markdown("agents")?, &loaded.config.agent)?;
+        let roster = Roster::load(&agents, &loaded.config.agent)?;
         let registry = Registry::load(&loaded.config)?;
         Ok(Self {
             repository,
@@ -148,15 +149,49 @@ pub(crate) fn folder(cli: &Cli) -> Result<PathBuf, Failure> {
 
 /// Loads the configuration: defaults, the user's file, the repository's, variables, flags.
 pub(crate) fn load(policy: &Policy<'_>, flags: Vec<Setting>) -> Result<Loaded, Failure> {
-    let layers = Layers {
+    Ok(load_with_agents(policy, flags)?.0)
+}
+
+/// The configuration, and the team's agents as far as the user agrees to what they ask for.
+pub(crate) fn load_with_agents(
+    policy: &Policy<'_>,
+    flags: Vec<Setting>,
+) -> Result<(Loaded, Vec<AgentFile>), Failure> {
+    let mut agents = policy.markdown("agents")?;
+    let mut layers = Layers {
         user: user_layer()?,
         repository: policy.config()?,
+        claims: roster::asks(&agents).into_iter().flat_map(claims).collect(),
+        trusted: Vec::new(),
         variables: env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect(),
         flags,
     };
-    Ok(quorum_config::load(&layers)?)
+    let mut loaded = quorum_config::load(&layers)?;
+    if let Some(repository) = policy.repository().filter(|_| !loaded.held.is_empty()) {
+        layers.trusted = consent::digests(repository)?;
+        if !layers.trusted.is_empty() {
+            loaded = quorum_config::load(&layers)?;
+        }
+    }
+    for agent in &mut agents {
+        agent.trusted = loaded.trusted;
+    }
+    Ok((loaded, agents))
+}
+
+/// What an agent's file sets that its user may have to agree to.
+fn claims(asks: roster::Asks) -> Vec<Claim> {
+    let budget = i64::try_from(asks.base_budget).unwrap_or(i64::MAX);
+    let model = asks.model.map(|model| ("model", Value::String(model)));
+    let set = model.into_iter().chain([("base_budget", Value::Integer(budget))]);
+    set.map(|(key, value)| Claim {
+        path: vec!["agent".to_owned(), asks.agent.clone(), key.to_owned()],
+        value,
+        place: asks.path.clone(),
+    })
+    .collect()
 }
 
 fn user_layer() -> Result<Option<TextLayer>, Failure> {

@@ -26,13 +26,13 @@ fn each_layer_wins_over_the_one_below() {
         user: Some(user(
             "fail_on = \"low\"\ntokenizer = \"cl100k\"\n[limits]\nmax_usd = 1\njobs = 3\n",
         )),
-        repository: Some(repository("# ours\nfail_on = \"medium\"\n[limits]\nmax_usd = 2.5\n")),
+        repository: Some(repository("# ours\nfail_on = \"medium\"\n[limits]\nmax_usd = 0.75\n")),
         ..Layers::default()
     };
     let loaded = load(&layers).expect("it loads");
     assert_eq!(loaded.config.fail_on, FailOn::Medium);
     assert_eq!(loaded.config.tokenizer, Tokenizer::Cl100k);
-    assert_eq!(loaded.config.limits.max_usd, Some(2.5));
+    assert_eq!(loaded.config.limits.max_usd, Some(0.75));
     assert_eq!(loaded.config.limits.jobs, Some(3));
     assert_eq!(loaded.origin("fail_on").to_string(), "quorum.toml:2");
     assert_eq!(loaded.origin("limits.jobs").to_string(), "~/quorum.toml:5");
@@ -107,23 +107,12 @@ fn variables_are_checked_like_keys() {
 }
 
 #[test]
-fn a_repository_does_not_choose_where_tokens_go() {
-    let text = "[forge]\napi_url = \"https://example.org\"\n";
-    let found = error(text);
-    assert_eq!(found.to_string(), "quorum.toml:2: `forge.api_url` cannot be set by a repository");
-    assert!(load(&Layers { user: Some(user(text)), ..Layers::default() }).is_ok());
-}
-
-#[test]
 fn every_key_is_listed_with_its_origin() {
-    let layers = Layers {
-        repository: Some(repository("[models.own]\nmax_tokens = 9\n")),
-        ..Layers::default()
-    };
+    let layers = Layers { user: Some(user("[models.own]\nmax_tokens = 9\n")), ..Layers::default() };
     let entries = load(&layers).expect("it loads").entries();
     let find = |key: &str| entries.iter().find(|entry| entry.0 == key).cloned();
     let (_, value, origin) = find("models.own.max_tokens").expect("it is listed");
-    assert_eq!((value.as_deref(), origin.to_string().as_str()), (Some("9"), "quorum.toml:2"));
+    assert_eq!((value.as_deref(), origin.to_string().as_str()), (Some("9"), "~/quorum.toml:2"));
     let (_, value, origin) = find("limits.max_usd").expect("an unset key is listed");
     assert_eq!((value, origin), (None, Origin::Default));
 }

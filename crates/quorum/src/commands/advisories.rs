@@ -97,6 +97,9 @@ fn configured(cli: &Cli) -> Result<String, Failure> {
     let repository = Repository::find(&folder)?;
     let policy = Policy::new(repository.as_ref(), PolicySource::WorkTree);
     let loaded = workspace::load(&policy, Vec::new())?;
+    if let Some(refused) = loaded.warning("advisories.") {
+        output::notice(&refused);
+    }
     loaded.config.advisories.url.ok_or_else(|| {
         Failure::new("nothing says where advisories come from").with_hint(
             "give --url, or set advisories.url in your own quorum.toml, to the address below which each \

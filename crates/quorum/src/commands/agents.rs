@@ -43,8 +43,8 @@ fn roster(cli: &Cli) -> Result<Roster, Failure> {
     let cwd = workspace::folder(cli)?;
     let repository = Repository::find(&cwd)?;
     let policy = Policy::new(repository.as_ref(), PolicySource::WorkTree);
-    let loaded = workspace::load(&policy, Vec::new())?;
-    Ok(Roster::load(&policy.markdown("agents")?, &loaded.config.agent)?)
+    let (loaded, agents) = workspace::load_with_agents(&policy, Vec::new())?;
+    Ok(Roster::load(&agents, &loaded.config.agent)?)
 }
 
 /// One reviewer's answer to whether a file is its own.

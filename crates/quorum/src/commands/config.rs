@@ -1,5 +1,7 @@
 //! `quorum config`.
 
+mod trust;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
@@ -34,6 +36,8 @@ pub(super) fn run(cli: &Cli, arguments: &ConfigArgs) -> Result<u8, Failure> {
             }
         }
         ConfigAction::Validate => output::text(&validate(&policy)?, None)?,
+        ConfigAction::Trust(arguments) => trust::trust(repository.as_ref(), arguments)?,
+        ConfigAction::Untrust => trust::untrust(repository.as_ref())?,
         ConfigAction::Init => {
             let root = repository.as_ref().and_then(|repository| repository.work_tree());
             init(root.unwrap_or(&cwd))?;
@@ -65,6 +69,16 @@ fn as_text(loaded: &Loaded, origin: bool) -> String {
             writeln!(text, "{key:width$} = {value}")
         };
     }
+    if origin && !loaded.refused().is_empty() {
+        _ = writeln!(
+            text,
+            "\n# The repository sets these as well. They are not used without your consent:"
+        );
+        for held in loaded.refused() {
+            _ = writeln!(text, "# {} = {}  # {}: {}", held.key, held.value, held.place, held.why);
+        }
+        _ = writeln!(text, "# `quorum config trust` accepts exactly these.");
+    }
     text
 }
 
@@ -76,13 +90,21 @@ fn as_json(loaded: &Loaded, origin: bool) -> serde_json::Value {
         let entry = serde_json::json!({ "value": value, "origin": from.to_string() });
         (key, entry)
     });
-    serde_json::Value::Object(entries.collect())
+    let mut entries: serde_json::Map<String, serde_json::Value> = entries.collect();
+    for held in loaded.refused() {
+        let refused = serde_json::json!({
+            "value": held.value, "origin": held.place, "why": held.why,
+            "accept": "quorum config trust",
+        });
+        let unset = || serde_json::json!({ "value": null, "origin": "default" });
+        entries.entry(&held.key).or_insert_with(unset)["refused"] = refused;
+    }
+    serde_json::Value::Object(entries)
 }
 
 /// Reads everything that configures a review, and says what was found.
 pub(super) fn validate(policy: &Policy<'_>) -> Result<String, Failure> {
-    let loaded = workspace::load(policy, Vec::new())?;
-    let agents = policy.markdown("agents")?;
+    let (loaded, agents) = workspace::load_with_agents(policy, Vec::new())?;
     let roster = Roster::load(&agents, &loaded.config.agent)?;
     for name in &loaded.config.agents {
         roster.find(name)?;
@@ -93,8 +115,9 @@ pub(super) fn validate(policy: &Policy<'_>) -> Result<String, Failure> {
     let sops = sops::read(policy, Counter::new(loaded.config.tokenizer))?;
     sops::refuse_bad_checks(&sops, policy)?;
     let has_file = if policy.config()?.is_some() { FILE_NAME } else { "no quorum.toml" };
+    let refused = loaded.warning("").map(|text| format!("Note: {text}.\n")).unwrap_or_default();
     Ok(format!(
-        "The configuration is valid: {has_file}, {} agents ({} of the team's own), {} SOPs.\n",
+        "The configuration is valid: {has_file}, {} agents ({} of the team's own), {} SOPs.\n{refused}",
         roster.members().len(),
         agents.len(),
         sops.len()

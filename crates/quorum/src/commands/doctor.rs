@@ -113,11 +113,18 @@ fn history(repository: &Repository) -> Check {
 fn configuration(repository: &Repository) -> Vec<Check> {
     let policy = Policy::new(Some(repository), PolicySource::WorkTree);
     let valid = match config::validate(&policy) {
-        Ok(text) => Check::good(text.trim().trim_end_matches('.').to_owned()),
+        Ok(text) => {
+            let first = text.lines().next().unwrap_or_default();
+            Check::good(first.trim_end_matches('.').to_owned())
+        }
         Err(failure) => return vec![Check::failed(&failure)],
     };
     match workspace::load(&policy, Vec::new()) {
-        Ok(loaded) => vec![valid, provider(&loaded.config.provider)],
+        Ok(loaded) => {
+            let hint = "`quorum config trust`, or set them yourself";
+            let refused = loaded.warning("").map(|text| Check::note(text, hint));
+            [valid, provider(&loaded.config.provider)].into_iter().chain(refused).collect()
+        }
         Err(failure) => vec![valid, Check::failed(&failure)],
     }
 }

@@ -33,7 +33,11 @@ pub(super) fn run(cli: &Cli, arguments: &PostArgs) -> Result<u8, Failure> {
             .with_hint("`quorum resume` finishes it"));
     };
     let policy = Policy::new(Some(&kept.repository), PolicySource::WorkTree);
-    let config = workspace::load(&policy, Vec::new())?.config.forge;
+    let loaded = workspace::load(&policy, Vec::new())?;
+    if let Some(refused) = loaded.warning("forge.") {
+        output::notice(&refused);
+    }
+    let config = loaded.config.forge;
     let remote = config.remote.as_deref().unwrap_or("origin");
     let url = kept.repository.remote_url(remote);
     let variable = |name: &str| std::env::var(name).ok();

@@ -434,6 +434,7 @@ pub(super) fn conclude(
         let missing = report.isolation.missing.iter();
         result.notes.extend(missing.map(|what| format!("gates ran with less isolation: {what}")));
     }
+    result.notes.extend(workspace.loaded.warning(""));
     Ok(result)
 }
 

@@ -19,6 +19,12 @@ fn what_is_wrong_comes_with_what_to_do() {
     sandbox.write("quorum.toml", "provider = \"anthropic\"\n");
     let output = sandbox.quorum(&["doctor"]);
     let page = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{page}");
+    assert!(page.contains("not used without your consent") && page.contains("builtin"), "{page}");
+    let output = sandbox.quorum_with(&["doctor"], |command| {
+        command.env("QUORUM_PROVIDER", "anthropic");
+    });
+    let page = text(&output.stdout);
     assert_eq!(output.status.code(), Some(2), "{page}");
     assert!(page.contains("set ANTHROPIC_API_KEY"), "{page}");
     sandbox.write("quorum.toml", "fial_on = \"high\"\n");
@@ -30,8 +36,8 @@ fn what_is_wrong_comes_with_what_to_do() {
 #[test]
 fn a_key_is_never_shown() {
     let sandbox = Sandbox::new();
-    sandbox.write("quorum.toml", "provider = \"openai\"\n");
     let output = sandbox.quorum_with(&["doctor"], |command| {
+        command.env("QUORUM_PROVIDER", "openai");
         command.env("OPENAI_API_KEY", "the-key").env("GITHUB_TOKEN", "the-token");
     });
     let page = text(&output.stdout);

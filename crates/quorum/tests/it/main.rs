@@ -31,4 +31,5 @@ mod scope;
 mod size;
 mod sops;
 mod toolchains;
+mod trust;
 mod wording;

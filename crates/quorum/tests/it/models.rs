@@ -443,9 +443,14 @@ fn a_repository_does_not_say_which_programs_run() {
     let sandbox = Sandbox::new();
     sandbox.write("quorum.toml", "provider = \"command\"\nmodel = \"touch pwned\"\n");
     sandbox.write("src/lib.rs", "pub fn one() -> u32 {\n    2\n}\n");
-    let said = sandbox.fails(&["review"]);
-    assert!(said.contains("names `touch pwned` as a program to run"), "{said}");
+    let output = sandbox.quorum(&["review", "--format", "json"]);
+    let result: Value = serde_json::from_slice(&output.stdout).expect("a result");
+    let said = result["notes"].to_string();
+    assert!(said.contains("not used without your consent: provider"), "{result:#}");
     assert!(!sandbox.root().join("pwned").exists());
+    let named = ["review", "--provider", "command"];
+    let said = sandbox.fails(&named);
+    assert!(!sandbox.root().join("pwned").exists(), "{said}");
 }
 
 #[cfg(unix)]

@@ -28,7 +28,8 @@ fn the_worked_example() {
 #[test]
 fn a_sweet_spot_and_a_window_change_the_limit() {
     let sandbox = Sandbox::new();
-    sandbox.write("quorum.toml", "[models.claude-haiku-4-5]\nsweet_spot = 100000\n");
+    let own = "../home/.config/quorum/quorum.toml";
+    sandbox.write(own, "[models.claude-haiku-4-5]\nsweet_spot = 100000\n");
     let report = size(&sandbox, &["src/lib.rs", "--model", "claude-haiku-4-5"]);
     assert_eq!(report["limit"], 100_000);
     let report = size(&sandbox, &["src/lib.rs", "--window", "100000"]);
