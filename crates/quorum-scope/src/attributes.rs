@@ -9,7 +9,7 @@ use bstr::BString;
 use crate::error::ScopeError;
 use crate::git::Git;
 use crate::repository::Repository;
-use crate::request::PolicySource;
+use crate::request::{PolicySource, Sides, Target};
 
 /// What a team says about a file in `.gitattributes`, where it says anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,18 +33,75 @@ pub fn of_paths(
     paths: &[BString],
 ) -> Result<HashMap<BString, Attributes>, ScopeError> {
     match policy {
-        PolicySource::Commit(commit) => {
-            match ask(repository.git(), Some(&format!("--source={commit}")), paths) {
-                Ok(found) => Ok(found),
-                // Git before 2.40 knows no `--source`.
-                Err(ScopeError::Git { .. }) => ask_index_of(repository, commit, paths),
-                Err(error) => Err(error),
-            }
-        }
+        PolicySource::Commit(commit) => Ok(said(ask_commit(repository, commit, &NAMES, paths)?)),
         PolicySource::WorkTree if repository.work_tree().is_some() => {
-            ask(repository.git(), None, paths)
+            Ok(said(ask(repository.git(), None, &NAMES, paths)?))
         }
         PolicySource::WorkTree | PolicySource::Nowhere => Ok(HashMap::new()),
+    }
+}
+
+/// The encodings in which git writes `paths` to disk because of what the change says, each with its
+/// file. What is there already counts as it is; what the change brings would give programs another
+/// text than the one that is reviewed.
+pub fn rewritten(
+    repository: &Repository,
+    target: &Target,
+    paths: &[BString],
+) -> Result<HashMap<BString, String>, ScopeError> {
+    let brings = paths.iter().any(|path| path.ends_with(b".gitattributes"));
+    let (base, head) = match (&target.sides, target.exclusions()) {
+        _ if !brings => return Ok(HashMap::new()),
+        (Sides::Trees { new, .. }, base) => (base, encodings_at(repository, new, paths)?),
+        (Sides::TreeToIndex(_), base) => {
+            (base, encodings(ask(repository.git(), Some("--cached"), &ENCODING, paths)?))
+        }
+        (Sides::IndexToWorkTree | Sides::TreeToWorkTree(_), base) => {
+            (base, encodings(ask(repository.git(), None, &ENCODING, paths)?))
+        }
+        _ => return Ok(HashMap::new()),
+    };
+    let before = match base {
+        PolicySource::Commit(commit) => encodings_at(repository, &commit, paths)?,
+        PolicySource::WorkTree | PolicySource::Nowhere => HashMap::new(),
+    };
+    Ok(head.into_iter().filter(|(path, name)| before.get(path) != Some(name)).collect())
+}
+
+const ENCODING: [&str; 1] = ["working-tree-encoding"];
+
+fn encodings_at(
+    repository: &Repository,
+    commit: &str,
+    paths: &[BString],
+) -> Result<HashMap<BString, String>, ScopeError> {
+    Ok(encodings(ask_commit(repository, commit, &ENCODING, paths)?))
+}
+
+/// Git takes UTF-8 and words that are no name for no encoding at all.
+fn encodings(answers: Vec<Answer>) -> HashMap<BString, String> {
+    let plain = ["unspecified", "set", "unset", "utf-8", "utf8", ""];
+    let named = answers.into_iter().map(|answer| (answer.path, answer.value.to_string()));
+    named.filter(|(_, value)| !plain.contains(&value.to_ascii_lowercase().as_str())).collect()
+}
+
+/// What git answers about one attribute of one file.
+struct Answer {
+    path: BString,
+    name: BString,
+    value: BString,
+}
+
+fn ask_commit(
+    repository: &Repository,
+    commit: &str,
+    names: &[&str],
+    paths: &[BString],
+) -> Result<Vec<Answer>, ScopeError> {
+    match ask(repository.git(), Some(&format!("--source={commit}")), names, paths) {
+        // Git before 2.40 knows no `--source`.
+        Err(ScopeError::Git { .. }) => ask_index_of(repository, commit, names, paths),
+        answers => answers,
     }
 }
 
@@ -52,8 +109,9 @@ pub fn of_paths(
 fn ask_index_of(
     repository: &Repository,
     commit: &str,
+    names: &[&str],
     paths: &[BString],
-) -> Result<HashMap<BString, Attributes>, ScopeError> {
+) -> Result<Vec<Answer>, ScopeError> {
     let failed = |error: std::io::Error| ScopeError::Git {
         command: "check-attr".to_owned(),
         message: format!("no place for an index of its own: {error}"),
@@ -62,20 +120,21 @@ fn ask_index_of(
     let folder = tempfile::tempdir().map_err(failed)?;
     let git = repository.git().clone().with_index(folder.path().join("index"));
     git.output(["read-tree", commit])?;
-    ask(&git, Some("--cached"), paths)
+    ask(&git, Some("--cached"), names, paths)
 }
 
 fn ask(
     git: &Git,
     source: Option<&str>,
+    names: &[&str],
     paths: &[BString],
-) -> Result<HashMap<BString, Attributes>, ScopeError> {
+) -> Result<Vec<Answer>, ScopeError> {
     if paths.is_empty() {
-        return Ok(HashMap::new());
+        return Ok(Vec::new());
     }
     let mut arguments = vec!["check-attr", "-z", "--stdin"];
     arguments.extend(source);
-    arguments.extend(NAMES);
+    arguments.extend(names);
     let mut child = git.converse(arguments)?;
     let mut requests = Vec::new();
     for path in paths {
@@ -83,17 +142,15 @@ fn ask(
         requests.push(0);
     }
     let mut answers = Vec::new();
-    thread::scope(|scope| {
+    let read = thread::scope(|scope| {
         if let Some(mut stdin) = child.stdin.take() {
             // Git stops reading when it fails, which its status says.
             scope.spawn(move || drop(stdin.write_all(&requests)));
         }
-        if let Some(mut stdout) = child.stdout.take() {
-            drop(stdout.read_to_end(&mut answers));
-        }
+        child.stdout.take().map(|mut stdout| stdout.read_to_end(&mut answers))
     });
     let status = child.wait().map_err(ScopeError::NoGit)?;
-    if !status.success() {
+    if !status.success() || !matches!(read, Some(Ok(_))) {
         let message = "it did not say which attributes files have".to_owned();
         let (command, code) = ("check-attr".to_owned(), status.code());
         return Err(ScopeError::Git { command, message, code });
@@ -101,18 +158,26 @@ fn ask(
     Ok(parse(&answers))
 }
 
-fn parse(answers: &[u8]) -> HashMap<BString, Attributes> {
-    let mut found: HashMap<BString, Attributes> = HashMap::new();
+fn parse(answers: &[u8]) -> Vec<Answer> {
+    let mut found = Vec::new();
     let mut fields = answers.split(|&byte| byte == 0);
     while let (Some(path), Some(name), Some(value)) = (fields.next(), fields.next(), fields.next())
     {
-        let value = match value {
+        found.push(Answer { path: path.into(), name: name.into(), value: value.into() });
+    }
+    found
+}
+
+fn said(answers: Vec<Answer>) -> HashMap<BString, Attributes> {
+    let mut found: HashMap<BString, Attributes> = HashMap::new();
+    for answer in answers {
+        let value = match answer.value.as_slice() {
             b"set" | b"true" => true,
             b"unset" | b"false" => false,
             _ => continue,
         };
-        let attributes = found.entry(BString::from(path)).or_default();
-        match name {
+        let attributes = found.entry(answer.path).or_default();
+        match answer.name.as_slice() {
             b"linguist-generated" => attributes.generated = Some(value),
             b"linguist-vendored" => attributes.vendored = Some(value),
             b"linguist-documentation" => attributes.documentation = Some(value),
@@ -142,7 +207,7 @@ mod tests {
         let paths = [BString::from("gen/a.py"), BString::from("src/a.py")];
         let by_source =
             of_paths(&repository, &PolicySource::Commit(tree.clone()), &paths).expect("answers");
-        let by_index = ask_index_of(&repository, &tree, &paths).expect("answers");
+        let by_index = said(ask_index_of(&repository, &tree, &NAMES, &paths).expect("answers"));
         assert_eq!(by_source, by_index);
         assert_eq!(by_source.keys().collect::<Vec<_>>(), ["gen/a.py"]);
     }

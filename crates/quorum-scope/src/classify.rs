@@ -22,10 +22,16 @@ use crate::error::ScopeError;
 use crate::files::{RawFile, SUBMODULE, SYMLINK};
 
 pub use language::is_named_as_text;
+pub(crate) use language::is_page;
 pub(crate) use words::words;
 
 /// As much of a file as is looked at to name its language.
 const LANGUAGE_PROBE: usize = 64 * 1024;
+
+/// The language of the file at `path`, whose content starts with `text`.
+pub(crate) fn language_of(path: &str, text: &str) -> Option<String> {
+    language::detect(path, text).map(|language| language.name.to_owned())
+}
 
 /// Says what files are.
 #[derive(Debug)]

@@ -115,7 +115,10 @@ impl Contents {
         let path = file.old_path.as_ref().unwrap_or(&file.path).to_str_lossy();
         Ok(match text::read(&path, bytes, classify::is_named_as_text(&path)) {
             Readable::Plain(text) | Readable::Decoded { text, .. } => Some(text),
-            Readable::Media(_) | Readable::Elsewhere | Readable::Binary => None,
+            Readable::Media(_)
+            | Readable::Elsewhere
+            | Readable::Undecoded(_)
+            | Readable::Binary => None,
         })
     }
 
@@ -129,6 +132,10 @@ impl Contents {
             Content::DiffOnly if points_elsewhere(file) => {
                 (Content::Unreadable(ELSEWHERE.to_owned()), None)
             }
+            Content::DiffOnly => match shown_encoding(file) {
+                Some(name) => (Content::Unreadable(undecoded(&name)), None),
+                None => (Content::DiffOnly, None),
+            },
             other => (other, None),
         })
     }
@@ -285,6 +292,7 @@ pub fn readable(path: &str, bytes: Vec<u8>) -> (Content, Option<String>) {
         Readable::Decoded { text, how } => (Content::Whole(text), Some(how)),
         Readable::Media(what) => (Content::Media(what), None),
         Readable::Elsewhere => (Content::Unreadable(ELSEWHERE.to_owned()), None),
+        Readable::Undecoded(name) => (Content::Unreadable(undecoded(&name)), None),
         Readable::Binary => {
             let why =
                 "neither text nor an image, a font, sound or video by its bytes and its ending";
@@ -347,6 +355,22 @@ fn read_hunks(file: &mut RawFile) {
 }
 
 const ELSEWHERE: &str = "a pointer to large-file storage: its content is not here";
+
+fn undecoded(name: &str) -> String {
+    format!("it names {name} as its encoding, and its bytes are not decoded here")
+}
+
+/// The encoding that the lines of a diff name, where they are in another one than they seem.
+///
+/// A new file is all there, so it is read like any other; of others only some lines are known.
+fn shown_encoding(file: &RawFile) -> Option<String> {
+    let (hunk, body) = file.hunks.first().filter(|(hunk, _)| hunk.new_start <= 2)?;
+    let lines = file.patch.get(body.clone())?;
+    let kept = lines.split_inclusive(|&byte| byte == b'\n').filter(|line| !line.starts_with(b"-"));
+    let mut head: Vec<u8> = if hunk.new_start == 2 { b"\n".to_vec() } else { Vec::new() };
+    head.extend(kept.filter_map(|line| line.get(1..)).flatten());
+    text::names_another_encoding(&file.path.to_str_lossy(), &head)
+}
 
 /// Whether what a diff shows of a file is a pointer to large-file storage.
 fn points_elsewhere(file: &RawFile) -> bool {

@@ -73,7 +73,10 @@ impl Snapshot {
                     Readable::Plain(text) | Readable::Decoded { text, .. } => {
                         Some(String::from_utf8_lossy(&text).into())
                     }
-                    Readable::Media(_) | Readable::Elsewhere | Readable::Binary => None,
+                    Readable::Media(_)
+                    | Readable::Elsewhere
+                    | Readable::Undecoded(_)
+                    | Readable::Binary => None,
                 }
             }
             _ => None,

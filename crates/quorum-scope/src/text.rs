@@ -3,12 +3,16 @@
 //! Git calls a file binary for one zero byte, or because an attribute says so, and shows nothing of
 //! it. Programs run such files all the same, so that is decided here, from the content alone.
 
+mod declared;
+mod escapes;
 mod media;
 mod wide;
 
 use std::borrow::Cow;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+
+use declared::Meaning;
 
 /// As many bytes as tell an old encoding.
 const DETECTED: usize = 256 * 1024;
@@ -32,6 +36,8 @@ pub enum Readable {
     Media(&'static str),
     /// A pointer to content that another server keeps.
     Elsewhere,
+    /// Text in an encoding that it names itself, and that cannot be decoded here.
+    Undecoded(String),
     /// Nothing that can be read.
     Binary,
 }
@@ -42,8 +48,31 @@ pub fn read(path: &str, bytes: Vec<u8>, is_code: bool) -> Readable {
         return Readable::Elsewhere;
     }
     let is_code = is_code || bytes.starts_with(b"#!") || bytes.starts_with(b"<?");
+    if let Some((name, meaning)) = declared::find(path, &bytes) {
+        match meaning {
+            Meaning::AsciiKept => {}
+            Meaning::Table(encoding) if declared::is_plain_in(encoding, &bytes) => {}
+            Meaning::Table(encoding) => {
+                return declared::decode(encoding, &bytes).map_or(
+                    Readable::Undecoded(name),
+                    |text| {
+                        let text = text.replace('\0', NUL);
+                        let how = format!("{}, as it says itself", encoding.name());
+                        decoded(own(line_ends(text.as_bytes())), &how)
+                    },
+                );
+            }
+            Meaning::Unknown => return Readable::Undecoded(name),
+        }
+    }
     let is_utf8 = std::str::from_utf8(&bytes).is_ok();
     let has_nul = bytes.contains(&0);
+    if is_utf8
+        && !has_nul
+        && let Some(text) = escapes::resolve(path, &bytes)
+    {
+        return decoded(own(line_ends(text.as_bytes())), "escapes that stand for code");
+    }
     if is_utf8 && !has_nul {
         return match line_ends(&bytes) {
             Cow::Borrowed(_) => Readable::Plain(bytes),
@@ -69,6 +98,15 @@ pub fn read(path: &str, bytes: Vec<u8>, is_code: bool) -> Readable {
     };
     let text = text.replace('\0', NUL);
     decoded(own(line_ends(text.as_bytes())), &how)
+}
+
+/// The encoding that the first lines of a file name, where text in it cannot be told from a diff.
+pub fn names_another_encoding(path: &str, head: &[u8]) -> Option<String> {
+    match declared::find(path, head)? {
+        (_, Meaning::AsciiKept) => None,
+        (_, Meaning::Table(encoding)) if declared::is_plain_in(encoding, head) => None,
+        (name, _) => Some(name),
+    }
 }
 
 /// The lines of a diff as text: what is known of a file that is not at hand.

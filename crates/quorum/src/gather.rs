@@ -3,11 +3,11 @@
 //! Git's answer comes in one file at a time; reading, classifying, counting and cutting is spread
 //! over the cores; and only what the plan needs is kept of a file, never its text.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
-use bstr::{BStr, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 use quorum_index::cut::{Numbering, Piece, cut};
 use quorum_index::{Counter, TokenCache};
 use quorum_model::scope::{Change, FileEntry, FileFacts, Flag, IgnoredFile, Scope};
@@ -67,7 +67,11 @@ pub(crate) fn gather(
     };
     let attributes = match repository {
         Some(repository) => attributes::of_paths(repository, &target.exclusions(), &files.paths)?,
-        None => std::collections::HashMap::new(),
+        None => HashMap::new(),
+    };
+    let rewritten = match repository {
+        Some(repository) => attributes::rewritten(repository, target, &files.paths)?,
+        None => HashMap::new(),
     };
     let cache = open_cache(workspace, config.tokenizer, purpose);
     let reader = Reader {
@@ -79,6 +83,7 @@ pub(crate) fn gather(
         purpose,
         unreadable: Mutex::default(),
         withheld: workspace.withheld.clone(),
+        rewritten,
     };
     let rules = workspace.exclusion_policy().ignore_rules()?;
     let rules = IgnoreRules::new(&rules, &workspace.exclusions.ignore)?;
@@ -183,6 +188,8 @@ struct Reader {
     unreadable: Mutex<Vec<String>>,
     /// What a code host did not send, or not all of.
     withheld: BTreeSet<String>,
+    /// What the change has git write to disk in another encoding.
+    rewritten: HashMap<BString, String>,
 }
 
 impl Reader {
@@ -205,6 +212,12 @@ impl Reader {
         }
         if self.withheld.contains(&*shown(file.path.as_bstr())) {
             let reason = "the host did not send all of it".to_owned();
+            classified.flags.insert(Flag::Unreadable, reason);
+        }
+        if let Some(encoding) = self.rewritten.get(&file.path) {
+            let reason = format!(
+                "the change's .gitattributes has git write it in {encoding}, so programs read other text"
+            );
             classified.flags.insert(Flag::Unreadable, reason);
         }
         let facts = signals::read(&file, &content, &mut classified);

@@ -138,6 +138,11 @@ pub fn is_named_as_text(path: &str) -> bool {
     !data && found.iter().any(|language| language.definition.language_type != LanguageType::Data)
 }
 
+/// Whether the name is that of something a browser shows.
+pub(crate) fn is_page(path: &str) -> bool {
+    kind(path, detect(path, "").as_ref()) == FileKind::Template
+}
+
 fn is_program(language: &DetectedLanguage) -> bool {
     language.definition.language_type == linguist_types::LanguageType::Programming
 }

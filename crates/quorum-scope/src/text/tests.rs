@@ -5,7 +5,9 @@ const CODE: &str = "import os\nos.system(input())\n";
 fn text_of(path: &str, bytes: &[u8], is_code: bool) -> Option<String> {
     match read(path, bytes.to_vec(), is_code) {
         Readable::Plain(text) | Readable::Decoded { text, .. } => String::from_utf8(text).ok(),
-        Readable::Media(_) | Readable::Elsewhere | Readable::Binary => None,
+        Readable::Media(_) | Readable::Elsewhere | Readable::Undecoded(_) | Readable::Binary => {
+            None
+        }
     }
 }
 
@@ -108,4 +110,112 @@ fn lone_carriage_returns_in_a_diff_begin_lines() {
     let (body, old, new) = split_returns(b" a\r\n+# note\ros.x()\n-b\n");
     assert_eq!(body, b" a\r\n+# note\n+os.x()\n-b\n");
     assert_eq!((old, new), (0, 1));
+}
+
+/// Code that is none until it is decoded: in UTF-7 `+AAo-` is a line end.
+const HIDDEN: &str = "x = 1 # +AAo-import os+AAo-os.system('id')\n";
+
+fn is_undecoded(path: &str, text: &[u8]) -> bool {
+    matches!(read(path, text.to_vec(), true), Readable::Undecoded(_))
+}
+
+#[test]
+fn an_encoding_that_the_interpreter_takes_and_we_do_not_know_makes_a_file_unreadable() {
+    let encodings = [
+        "utf-7",
+        "utf7",
+        "UTF_7",
+        "rot13",
+        "rot_13",
+        "unicode_escape",
+        "raw_unicode_escape",
+        "cp037",
+        "cp500",
+        "punycode",
+        "idna",
+        "hz",
+        "iso2022_kr",
+        "no-such-thing",
+    ];
+    for name in encodings {
+        let forms = [
+            format!("# -*- coding: {name} -*-\n{HIDDEN}"),
+            format!("# vim: set fileencoding={name} :\n{HIDDEN}"),
+            format!("#!/usr/bin/python\n# coding={name}\n{HIDDEN}"),
+            format!("\n  # coding: {name}\n{HIDDEN}"),
+            format!("\u{feff}#coding:{name}\r{HIDDEN}"),
+        ];
+        for form in forms {
+            assert!(is_undecoded("a.py", form.as_bytes()), "{form}");
+            assert!(is_undecoded("A.PYW", form.as_bytes()), "{form}");
+        }
+    }
+    assert!(is_undecoded("tool", b"#!/usr/bin/env python3\n# coding: utf-7\nx\n"));
+    assert!(is_undecoded("a.rb", b"# Encoding: utf-7\nx\n"));
+    for page in [
+        "<?xml version=\"1.0\" encoding='utf-7'?>\n<a/>",
+        "<html><META http-equiv=a content='text/html; charset=utf-7'>",
+    ] {
+        assert!(is_undecoded("a.html", page.as_bytes()), "{page}");
+    }
+    assert!(is_undecoded("a.xml", b"<?xml version=\"1.0\" encoding=\"cp037\"?>\n<a/>"));
+    assert!(is_undecoded("a.jsp", b"<%@ page language=\"java\" pageEncoding=\"cp037\" %>\n"));
+    assert!(is_undecoded("a.jsp", b"<%@page contentType=\"text/html; charset=IBM1047\"%>\n"));
+    assert!(is_undecoded("a.php", b"<?php declare(encoding='UTF-7');\n"));
+    assert!(is_undecoded("a.pl", b"use strict;\nuse encoding 'utf7';\n"));
+}
+
+#[test]
+fn a_name_that_changes_nothing_or_that_nobody_reads_changes_nothing() {
+    let same: [(&str, &[u8]); 14] = [
+        ("a.py", b"# -*- coding: utf-8 -*-\nx = 1\n"),
+        ("a.py", b"# -*- coding: latin-1-unix -*-\nx = 1\n"),
+        ("a.py", b"# coding: cp1252\nx = 1\n"),
+        ("a.py", b"# coding: mac-roman\nx = 1\n"),
+        ("a.py", b"# coding: gbk\nx = 1\n"),
+        ("a.py", b"# coding: koi8-r\nx = 1\n"),
+        // Neither the third line nor one after code counts.
+        ("a.py", b"# a\n# b\n# coding: utf-7\nx = 1\n"),
+        ("a.py", b"x = 1\n# coding: utf-7\n"),
+        ("a.py", b"# CODING: rot13\nx = 1\n"),
+        ("a.md", b"# Encoding: utf-7\n"),
+        ("a.yaml", b"# coding: utf-7\na: 1\n"),
+        ("a.xml", b"<?xml version=\"1.0\" encoding=\"utf-16\"?>\n<a/>"),
+        ("a.html", b"<meta charset=\"nothing-known\"><p>"),
+        ("a.html", b"<meta charset=\"utf-8\"><p>"),
+    ];
+    for (path, text) in same {
+        assert_eq!(read(path, text.to_vec(), true), Readable::Plain(text.to_vec()), "{path}");
+    }
+}
+
+#[test]
+fn what_is_named_is_decoded_where_it_can_be() {
+    // In GBK the last byte of this letter takes the backslash with it, and the literal ends.
+    let text = "# coding: gbk\nx = \"\u{4f60}\\\" + run()  # \"\n";
+    let found = text_of("a.py", text.as_bytes(), true);
+    assert!(found.as_deref().is_some_and(|found| !found.contains('\\')), "{found:?}");
+    // Between these escapes letters of ASCII are halves of others.
+    let page = b"<meta charset=iso-2022-jp><p>\x1b$B$3$l\x1b(Bshown</p>".to_vec();
+    let found = read("a.html", page, true);
+    let Readable::Decoded { text, .. } = found else { panic!("{found:?}") };
+    assert!(String::from_utf8_lossy(&text).contains("<p>これshown"));
+    let japanese = b"# coding: euc-jp\nx = '\xa4\xb3\xa4\xec'\n";
+    assert!(text_of("a.py", japanese, true).is_some_and(|text| text.contains("これ")));
+}
+
+#[test]
+fn java_s_escapes_are_code_outside_of_literals() {
+    let hidden = "class A { // \\u000a Runtime.run();\n}\n";
+    let found = text_of("A.java", hidden.as_bytes(), true);
+    assert_eq!(found.as_deref(), Some("class A { // \n Runtime.run();\n}\n"));
+    let ended = "String a = \"\\u0022+run()+\\u0022\";\n";
+    assert_eq!(
+        text_of("A.java", ended.as_bytes(), true).as_deref(),
+        Some("String a = \"\"+run()+\"\";\n")
+    );
+    let word = "\\u0052untime.\\uu0072un();\n";
+    assert_eq!(text_of("A.java", word.as_bytes(), true).as_deref(), Some("Runtime.run();\n"));
+    let literals = "char a = '\\u0041'; String b = \"\\u001b[0m\\\\u0022\"; // \\u00e9 \\u0041\n/* \\u0022 */ String c = \"\"\"\n \\u0041 \"\"\";\n";
+    assert_eq!(read("A.java", literals.into(), true), Readable::Plain(literals.into()));
 }

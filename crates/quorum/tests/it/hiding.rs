@@ -22,10 +22,12 @@ enum Fate {
     ByRules,
     /// Models are shown it, and rules have nothing to find it with.
     Shown,
+    /// Rules find its line and models are shown it, but programs will read other text than that.
+    Rewritten,
     /// Nobody can look at it.
     Unreadable,
 }
-use Fate::{ByRules, Reviewed, Shown, Unreadable};
+use Fate::{ByRules, Reviewed, Rewritten, Shown, Unreadable};
 
 struct Way {
     path: String,
@@ -99,6 +101,17 @@ fn ways() -> Vec<Way> {
     add("latin.py", 4, Reviewed, &|code| [b"# caf\xe9, d\xe9j\xe0 vu\n", code.as_bytes()].concat());
     add("returns.py", 4, Reviewed, &|code| format!("# note\n{code}").replace('\n', "\r").into());
     add("bytes_mark.py", 4, Reviewed, &|code| [b"\xff\xfe#\n", code.as_bytes()].concat());
+    // Encodings that the file names itself: programs decode it, and then there is code.
+    add("utf7.py", 0, Unreadable, &after("# -*- coding: utf-7 -*-\n# +AAo-"));
+    add("rot13.py", 0, Unreadable, &after("#!/usr/bin/python\n# vim: set fileencoding=rot13 :\n"));
+    add("escaped.py", 0, Unreadable, &after("\n# coding=unicode_escape\n# \\n"));
+    add("charset.html", 0, Unreadable, &after("<meta charset=\"utf-7\">\n+ADw-script+AD4-"));
+    add("declared.xml", 0, Unreadable, &after("<?xml version=\"1.0\" encoding=\"utf-7\"?>\n"));
+    add("page.jsp", 0, Unreadable, &after("<%@ page pageEncoding=\"cp037\" %>\n"));
+    add("cookie.py", 4, Reviewed, &|code| {
+        [b"# coding: shift_jis, \x82\xb1\x82\xea\n", code.as_bytes()].concat()
+    });
+    add("attr_encoding.py", 3, Rewritten, &plain);
     // Names.
     add("app_pb2.py", 3, ByRules, &plain);
     add("app.min.js", 2, ByRules, &plain);
@@ -152,7 +165,7 @@ fn change(sandbox: &Sandbox, ways: &[Way], added: bool) {
     sandbox.write(
         ".gitattributes",
         "attr_diff.py -diff\nattr_binary.py binary\nattr_generated.py linguist-generated\n\
-         attr_vendored.py linguist-vendored\n",
+         attr_vendored.py linguist-vendored\nattr_encoding.py working-tree-encoding=UTF-7\n",
     );
     sandbox.write(".quorumignore", "ignored_file.py\n");
     sandbox.write(
@@ -212,6 +225,7 @@ fn check_rules(scope: &str, sight: Sight, ways: &[&Way], result: &Value) {
                 assert!(is_found(result, way) || !looked, "{place}");
             }
             Reviewed | ByRules => assert!(is_found(result, way), "{place}"),
+            Rewritten => assert!(is_found(result, way) || sight == Sight::Diff, "{place}"),
             Unreadable => assert!(!looked, "{place}"),
             Shown => {}
         }
@@ -230,12 +244,32 @@ fn check_shown(scope: &str, sight: Sight, ways: &[&Way], result: &Value, shown: 
             Reviewed | Shown if sight == Sight::Diff => assert!(is_shown || !looked, "{place}"),
             Reviewed | Shown => assert!(is_shown, "{place}"),
             ByRules => assert!(!is_shown, "{place}"),
+            Rewritten => assert!(is_shown, "{place}"),
             Unreadable => assert!(!looked, "{place}"),
         }
+        assert!(way.fate != Rewritten || sight == Sight::Diff || !looked, "{place}");
     }
 }
 
-/// Repositories with the change in every state, and a stand-in for a code host.
+/// A merge request on GitLab: another spelling, so that the table tells the hosts apart.
+const GITLAB: &[&str] = &["--pr=7"];
+
+/// One file of a diff as GitLab lists it.
+fn listed(section: &str) -> Value {
+    let (head, rest) = section.split_once('\n').expect("a header");
+    let (old, new) = head.split_once(" b/").expect("two names");
+    let hunks = rest.find("\n@@ ").map(|at| &rest[at + 1..]);
+    let binary = rest.find("Binary files ").map(|at| &rest[at..]);
+    let has = |word: &str| rest.lines().take(4).any(|line| line.starts_with(word));
+    json!({
+        "old_path": old.trim_start_matches("a/"), "new_path": new, "a_mode": "100644",
+        "b_mode": "100644", "new_file": has("new file"), "deleted_file": has("deleted file"),
+        "renamed_file": has("rename from"), "too_large": false, "collapsed": false,
+        "diff": hunks.or(binary).map(|text| format!("{}\n", text.trim_end_matches('\n'))).unwrap_or_default(),
+    })
+}
+
+/// Repositories with the change in every state, and stand-ins for code hosts.
 struct Places {
     ways: Vec<Way>,
     committed: Sandbox,
@@ -243,7 +277,8 @@ struct Places {
     loose: Sandbox,
     /// Not a repository: only the diff is there.
     elsewhere: Sandbox,
-    host: MockServer,
+    github: MockServer,
+    gitlab: MockServer,
 }
 
 impl Places {
@@ -261,11 +296,12 @@ impl Places {
         let elsewhere = Sandbox::bare_folder();
         let diff = committed.git_output(&["diff", "--find-renames", "main", "feature"]).stdout;
         elsewhere.write("change.diff", &diff);
-        let host = Self::host(&committed, diff).await;
-        Self { ways: all(ways), committed, staged, loose, elsewhere, host }
+        let gitlab = Self::gitlab(&committed, &diff).await;
+        let github = Self::github(&committed, diff).await;
+        Self { ways: all(ways), committed, staged, loose, elsewhere, github, gitlab }
     }
 
-    async fn host(committed: &Sandbox, diff: Vec<u8>) -> MockServer {
+    async fn github(committed: &Sandbox, diff: Vec<u8>) -> MockServer {
         let host = MockServer::start().await;
         let id = |name: &str| committed.git(&["rev-parse", name]).trim().to_owned();
         let about = json!({
@@ -296,15 +332,51 @@ impl Places {
         host
     }
 
+    /// GitLab lists files, each with its part of the diff as text.
+    async fn gitlab(committed: &Sandbox, diff: &[u8]) -> MockServer {
+        let host = MockServer::start().await;
+        let id = |name: &str| committed.git(&["rev-parse", name]).trim().to_owned();
+        let about = json!({
+            "iid": 7, "title": "Change", "description": "", "labels": [],
+            "author": {"username": "dev"}, "target_branch": "main", "source_branch": "f",
+            "target_project_id": 1, "source_project_id": 1, "changes_count": "1",
+            "diff_refs": {"base_sha": id("main"), "start_sha": id("main"), "head_sha": id("feature")},
+            "web_url": "https://example.org/7",
+        });
+        let diff = String::from_utf8_lossy(diff);
+        let sections = format!("\n{diff}");
+        let listed: Vec<Value> = sections.split("\ndiff --git ").skip(1).map(listed).collect();
+        let merge = "/projects/team%2Fapp/merge_requests/7";
+        let answer = |body: Value| ResponseTemplate::new(200).set_body_json(body);
+        for (place, body) in
+            [(merge.to_owned(), about), (format!("{merge}/diffs"), Value::Array(listed))]
+        {
+            Mock::given(method("GET"))
+                .and(path(place))
+                .respond_with(answer(body).insert_header("x-next-page", ""))
+                .with_priority(1)
+                .mount(&host)
+                .await;
+        }
+        Mock::given(method("GET"))
+            .respond_with(answer(json!([])))
+            .with_priority(9)
+            .mount(&host)
+            .await;
+        host
+    }
+
     fn scopes(&self) -> Vec<(&'static [&'static str], &Sandbox, Sight)> {
         vec![
             (&["--base", "main"], &self.committed, Sight::Files),
             (&["--commit", "HEAD"], &self.committed, Sight::Files),
             (&["--range", "main..HEAD"], &self.committed, Sight::Files),
             (&["--pr", "7"], &self.committed, Sight::Files),
+            (GITLAB, &self.committed, Sight::Files),
             (&["--staged"], &self.staged, Sight::Files),
             (&["--staged", "--unstaged", "--untracked"], &self.loose, Sight::Files),
             (&["--pr", "7"], &self.elsewhere, Sight::Diff),
+            (GITLAB, &self.elsewhere, Sight::Diff),
             (&["--diff", "change.diff"], &self.elsewhere, Sight::Diff),
         ]
     }
@@ -316,7 +388,12 @@ impl Places {
             all.extend(["--provider", "openai", "--model", "m", "--complete"]);
         }
         let output = sandbox.quorum_with(&all, |command| {
-            command.env("GITHUB_API_URL", self.host.uri()).env("GITHUB_REPOSITORY", "team/app");
+            if arguments == GITLAB {
+                command.env("GITLAB_API_URL", self.gitlab.uri()).env("CI_PROJECT_PATH", "team/app");
+            } else {
+                command.env("GITHUB_API_URL", self.github.uri());
+                command.env("GITHUB_REPOSITORY", "team/app");
+            }
             if let Some(server) = server {
                 command
                     .env("OPENAI_BASE_URL", server.openai_url())
