@@ -16,6 +16,11 @@ mod looks;
 mod parts;
 mod pattern;
 mod quoted;
+pub mod notebook {
+    //! The cells of notebooks.
+
+    pub use crate::parts::notebook::{CellLine, cell_lines};
+}
 pub mod review;
 pub mod rule;
 pub mod source;

@@ -3,7 +3,7 @@
 //! Each language of such a file becomes one text that is reviewed like any other; every line of it
 //! knows the line of the file on which it stands.
 
-mod notebook;
+pub(crate) mod notebook;
 mod script;
 
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use quorum_model::scope::FileKind;
 use quorum_syntax::Lang;
 
 use crate::finding::RuleFinding;
+use crate::review::{Limit, Limited};
 use crate::source::{LineSet, ParsedFile, SourceFile};
 
 /// Where a line of code stands in the file that it was taken from.
@@ -61,6 +62,26 @@ fn split(path: &str, text: &str) -> ByLanguage {
     } else {
         Vec::new()
     }
+}
+
+/// The lines of a file that holds code, where that code cannot be told from the rest.
+///
+/// Of what only a diff shows, nobody can say more than that; a whole file has no such excuse.
+pub(crate) fn not_understood(source: &SourceFile) -> Option<Limited> {
+    let path = &*source.entry.path;
+    let head = source.head.as_deref()?;
+    if !path.to_ascii_lowercase().ends_with(".ipynb") {
+        return None;
+    }
+    let from = notebook::broken(head)?;
+    let is_part = head.starts_with('\n') || head.starts_with("\r\n");
+    let last = (head.lines().count() as u64).max(1);
+    Some(Limited {
+        file: path.to_owned(),
+        lines: vec![(1, last)],
+        limit: if is_part { Limit::Unparsed } else { Limit::Bound },
+        cause: format!("not the JSON of a notebook, from line {from} on"),
+    })
 }
 
 /// The parts of a file.

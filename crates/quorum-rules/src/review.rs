@@ -221,6 +221,7 @@ fn review_file(rules: &RuleSet, file: &ParsedFile, sources: &dyn Sources) -> Fil
     comments.see(&findings);
     findings.retain(|found| found.caused || concerns_change(file, found));
     let mut limited = limited(file, &unfinished);
+    limited.extend(parts::not_understood(&file.source));
     for part in parts::of(&file.source) {
         limited.extend(review_part(rules, &part, &mut findings));
     }

@@ -425,7 +425,10 @@ fn removed(file: &ShownFile, quote: &str) -> Option<Lines> {
             .lines
             .iter()
             .filter(|line| line.mark == Mark::Removed)
-            .map(|line| (line.number, squeezed(&line.text)))
+            .flat_map(|line| {
+                let shown = line.code.as_ref().map_or(&line.text, |(_, code)| code);
+                shown.split('\n').map(|text| (line.number, squeezed(text)))
+            })
             .filter(|(_, line)| !line.is_empty())
             .collect();
         if readings.iter().any(|quote| !places(&gone, quote).is_empty()) {

@@ -1,10 +1,11 @@
 //! Texts as reviewers are shown them: without secrets, with nothing hidden.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quorum_model::scope::Hunk;
+use quorum_rules::notebook::cell_lines;
 
 use super::redact::{OfFile, Redactor, redact};
 use super::visible::visible;
@@ -44,8 +45,17 @@ struct Line {
     start: usize,
     /// Redacted, and otherwise as it is: byte positions hold.
     redacted: String,
-    /// The same with nothing hidden.
+    /// The same with nothing hidden. A line of a notebook that holds lines of a cell is those lines.
     visible: String,
+    /// The cell of a notebook that it belongs to.
+    cell: Option<Cell>,
+}
+
+/// A cell of a notebook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cell {
+    pub(crate) number: u64,
+    pub(crate) is_code: bool,
 }
 
 impl Shown {
@@ -64,6 +74,37 @@ impl Shown {
         Ok(Self { lines })
     }
 
+    /// The file at `path`: the cells of a notebook are shown as what they hold, each line on the line
+    /// of the file on which it stands. What is secret only once it is no longer JSON is masked, too.
+    pub(crate) fn of_file(path: &str, text: &str, redactor: &dyn Redactor) -> Result<Self, String> {
+        let mut shown = Self::of(text, redactor)?;
+        if !path.to_ascii_lowercase().ends_with(".ipynb") {
+            return Ok(shown);
+        }
+        let plain: Vec<&str> = shown.lines.iter().map(|line| line.redacted.as_str()).collect();
+        let cells = cell_lines(&plain.join("\n"));
+        let code: Vec<&str> = cells.iter().map(|line| line.text.as_str()).collect();
+        let code = redact(redactor, &code.join("\n"))?;
+        let mut begun = BTreeSet::new();
+        for (cell, text) in cells.iter().zip(code.split('\n')) {
+            let index = usize::try_from(cell.line).unwrap_or(usize::MAX).saturating_sub(1);
+            let Some(line) = shown.lines.get_mut(index) else { continue };
+            if begun.insert(cell.line) {
+                line.visible.clear();
+            } else {
+                line.visible.push('\n');
+            }
+            line.visible.push_str(&visible(text));
+            line.cell = Some(Cell { number: cell.cell, is_code: cell.is_code });
+        }
+        Ok(shown)
+    }
+
+    /// The cell of a notebook that line `number` belongs to.
+    pub(crate) fn cell(&self, number: u64) -> Option<Cell> {
+        self.get(number).and_then(|line| line.cell)
+    }
+
     /// Line `number`, counted from 1.
     pub(crate) fn line(&self, number: u64) -> Option<&str> {
         self.get(number).map(|line| line.visible.as_str())
@@ -79,7 +120,8 @@ impl Shown {
     }
 
     pub(crate) fn lines(&self) -> impl Iterator<Item = (u64, &str)> {
-        (1..).zip(self.lines.iter().map(|line| line.visible.as_str()))
+        let lines = (1..).zip(&self.lines);
+        lines.flat_map(|(number, line)| line.visible.split('\n').map(move |text| (number, text)))
     }
 
     fn get(&self, number: u64) -> Option<&Line> {
@@ -90,7 +132,7 @@ impl Shown {
 
 fn line(start: usize, text: &str) -> Line {
     let text = text.strip_suffix('\r').unwrap_or(text);
-    Line { start, redacted: text.to_owned(), visible: visible(text).into_owned() }
+    Line { start, redacted: text.to_owned(), visible: visible(text).into_owned(), cell: None }
 }
 
 /// The bytes of `text`, which begins at `start` of something larger, that lie within `range` of it.
@@ -130,6 +172,8 @@ pub(crate) struct HunkLine {
     pub(crate) number: u64,
     /// Redacted, without mark and line end.
     pub(crate) text: String,
+    /// The lines of a notebook's cell that it holds, with the cell.
+    pub(crate) code: Option<(Cell, String)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,9 +186,13 @@ pub(crate) enum Mark {
 }
 
 impl ShownFile {
-    pub(crate) fn of(changed: &Changed, redactor: &dyn Redactor) -> Result<Self, String> {
+    pub(crate) fn of(
+        path: &str,
+        changed: &Changed,
+        redactor: &dyn Redactor,
+    ) -> Result<Self, String> {
         let side = |text: &Option<Arc<str>>| {
-            text.as_ref().map(|text| Shown::of(text, redactor)).transpose()
+            text.as_ref().map(|text| Shown::of_file(path, text, redactor)).transpose()
         };
         let (head, base) = (side(&changed.head)?, side(&changed.base)?);
         let hunks = changed.hunks.iter();
@@ -191,7 +239,9 @@ fn shown_hunk(
         let text = whole
             .filter(|whole| whole.len() == words.len())
             .map_or_else(|| unmarked(without_end(redacted)).to_owned(), str::to_owned);
-        lines.push(HunkLine { start, end: start + raw.len(), mark, number, text });
+        let code = side.and_then(|side| side.get(number));
+        let code = code.and_then(|line| Some((line.cell?, line.visible.clone())));
+        lines.push(HunkLine { start, end: start + raw.len(), mark, number, text, code });
         start += raw.len();
         new += u64::from(matches!(mark, Mark::Added | Mark::Same));
         old += u64::from(matches!(mark, Mark::Removed | Mark::Same));
@@ -236,7 +286,7 @@ impl<'a> Library<'a> {
         }
         let changed = self.material.changed(path);
         let redactor = OfFile { redactor: self.redactor, path };
-        let file = changed.and_then(|changed| ShownFile::of(&changed, &redactor).ok());
+        let file = changed.and_then(|changed| ShownFile::of(path, &changed, &redactor).ok());
         let file = file.map(Arc::new);
         kept.insert(path.to_owned(), file.clone());
         file
@@ -250,7 +300,8 @@ impl<'a> Library<'a> {
         }
         let text = self.material.head(path);
         let redactor = OfFile { redactor: self.redactor, path };
-        let shown = text.and_then(|text| Shown::of(&text, &redactor).ok()).map(Arc::new);
+        let shown = text.and_then(|text| Shown::of_file(path, &text, &redactor).ok());
+        let shown = shown.map(Arc::new);
         if kept.len() >= MOST_KEPT {
             kept.clear();
         }
@@ -303,7 +354,7 @@ mod tests {
                 "+SECRET\n".to_owned(),
             )],
         };
-        let file = ShownFile::of(&changed, &Word("KEY\nSECRET")).unwrap();
+        let file = ShownFile::of("a", &changed, &Word("KEY\nSECRET")).unwrap();
         assert_eq!(file.hunks[0].lines[0].text, "CTED**");
         assert_eq!(file.hunks[0].lines[0].number, 2);
     }
@@ -313,7 +364,7 @@ mod tests {
         let hunk = Hunk { old_start: 7, old_lines: 2, new_start: 7, new_lines: 2 };
         let text = " same\n-old SECRET\n+new SECRET\r\n\\ No newline\n".to_owned();
         let changed = Changed { head: None, base: None, hunks: vec![(hunk, text)] };
-        let file = ShownFile::of(&changed, &Word("SECRET")).unwrap();
+        let file = ShownFile::of("a", &changed, &Word("SECRET")).unwrap();
         let lines: Vec<_> =
             file.hunks[0].lines.iter().map(|l| (l.mark, l.number, l.text.as_str())).collect();
         assert_eq!(

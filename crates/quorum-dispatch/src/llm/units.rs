@@ -6,7 +6,7 @@ use std::ops::Range;
 use quorum_model::scope::Change;
 use quorum_model::unit::{Unit, UnitKind};
 
-use super::shown::{HunkLine, Mark, Shown, ShownFile, ShownHunk, part};
+use super::shown::{Cell, HunkLine, Mark, Shown, ShownFile, ShownHunk, part};
 
 /// The texts of all units of one file, in their order, each exactly once and nothing left out.
 ///
@@ -123,17 +123,36 @@ fn hunk_text(file: &ShownFile, place: &Place) -> String {
         _ = writeln!(text, "@@ {around}");
     }
     let inside = |line: &&HunkLine| line.end > place.bytes.start && line.start < place.bytes.end;
+    let mut cell = None;
     for line in hunk.lines.iter().filter(inside) {
-        // The mark is a byte of the line, and its text begins after it.
-        let words = part(&line.text, line.start + 1, &place.bytes);
-        _ = match line.mark {
-            Mark::Added => writeln!(text, "{} +{words}", line.number),
-            Mark::Same => writeln!(text, "{}  {words}", line.number),
-            Mark::Removed => writeln!(text, "  -{words}"),
-            Mark::Remark => Ok(()),
+        let whole = place.bytes.start <= line.start && line.end <= place.bytes.end;
+        let words = match &line.code {
+            Some((of, code)) if whole => {
+                name_cell(&mut text, &mut cell, *of);
+                code.clone()
+            }
+            // The mark is a byte of the line, and its text begins after it.
+            _ => part(&line.text, line.start + 1, &place.bytes),
         };
+        for words in words.split('\n') {
+            _ = match line.mark {
+                Mark::Added => writeln!(text, "{} +{words}", line.number),
+                Mark::Same => writeln!(text, "{}  {words}", line.number),
+                Mark::Removed => writeln!(text, "  -{words}"),
+                Mark::Remark => Ok(()),
+            };
+        }
     }
     text
+}
+
+/// Says which cell of a notebook the lines that follow are in, where it is another one.
+fn name_cell(text: &mut String, last: &mut Option<Cell>, cell: Cell) {
+    if *last != Some(cell) {
+        let kind = if cell.is_code { "code" } else { "text" };
+        _ = writeln!(text, "@@ cell {} ({kind})", cell.number);
+        *last = Some(cell);
+    }
 }
 
 fn span_text(head: &Shown, unit: &Unit) -> String {
@@ -147,9 +166,15 @@ fn span_text(head: &Shown, unit: &Unit) -> String {
         _ = writeln!(text, "{}  {}", unit.start_line, words.unwrap_or_default());
         return text;
     }
+    let mut cell = None;
     for number in unit.start_line..=unit.end_line {
         let Some(words) = head.line(number) else { break };
-        _ = writeln!(text, "{number}  {words}");
+        if let Some(of) = head.cell(number) {
+            name_cell(&mut text, &mut cell, of);
+        }
+        for words in words.split('\n') {
+            _ = writeln!(text, "{number}  {words}");
+        }
     }
     text
 }

@@ -1,4 +1,7 @@
 //! Notebooks: the code of their cells, with the lines of the JSON on which it stands.
+//!
+//! The reader takes what is there, also where it is not quite JSON: what a notebook's own program
+//! opens is not for us to refuse. What it does not understand it says.
 
 use quorum_syntax::Lang;
 
@@ -35,6 +38,35 @@ impl Cell {
             }
         }
     }
+}
+
+/// A line of a cell, and where it stands in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellLine {
+    /// The line of the file that it begins on.
+    pub line: u64,
+    /// The cell, from 1.
+    pub cell: u64,
+    /// Whether the cell holds code, and not prose.
+    pub is_code: bool,
+    /// The line, without its end.
+    pub text: String,
+}
+
+/// The lines of all cells of a notebook, in the order of the file.
+pub fn cell_lines(text: &str) -> Vec<CellLine> {
+    let cells = Reader::read(text).cells;
+    let lines = (1..).zip(cells).flat_map(|(cell, found)| {
+        let is_code = found.is_code;
+        let lines = found.lines.into_iter();
+        lines.map(move |(text, line)| CellLine { line, cell, is_code, text })
+    });
+    lines.collect()
+}
+
+/// The first line of a notebook that is not the JSON of one; absent where all of it is.
+pub(super) fn broken(text: &str) -> Option<u64> {
+    Reader::read(text).broken
 }
 
 /// The code of a notebook, by language. Cells of one language follow each other as in one program.
@@ -112,6 +144,12 @@ fn without_magic(line: &str) -> String {
 struct Reader {
     cells: Vec<Cell>,
     language: Option<String>,
+    /// The first line that is not JSON.
+    broken: Option<u64>,
+    /// The number of cells before the list that is open, where there are several.
+    before: usize,
+    /// Whether there is a list of cells.
+    has_cells: bool,
 }
 
 /// An object or a list that is open, with the key that was read last.
@@ -131,10 +169,17 @@ impl Reader {
             match byte {
                 b'\n' => line += 1,
                 b'{' | b'[' => {
+                    if byte == b'[' && stack.last().is_some_and(|open| open.key == "cells") {
+                        reader.before = reader.cells.len();
+                        reader.has_cells = true;
+                    }
                     stack.push(Open { is_object: byte == b'{', key: String::new(), count: 0 });
                 }
                 b'}' | b']' => {
-                    stack.pop();
+                    let open = stack.pop();
+                    if open.is_none_or(|open| open.is_object != (byte == b'}')) {
+                        reader.breaks(line);
+                    }
                 }
                 b',' => {
                     if let Some(open) = stack.last_mut() {
@@ -144,7 +189,10 @@ impl Reader {
                 b'"' => {
                     let end = string_end(bytes, at);
                     let raw = text.get(at..end).unwrap_or_default();
-                    let value: String = serde_json::from_str(raw).unwrap_or_default();
+                    let value: String = serde_json::from_str(raw).unwrap_or_else(|_| {
+                        reader.breaks(line);
+                        raw.trim_matches('"').to_owned()
+                    });
                     let after = bytes.get(end..).unwrap_or_default();
                     let is_key =
                         after.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':');
@@ -152,29 +200,47 @@ impl Reader {
                         Some(open) if open.is_object && is_key => open.key = value,
                         _ => reader.take(&stack, &value, line),
                     }
+                    line += raw.bytes().filter(|byte| *byte == b'\n').count() as u64;
                     at = end;
                     continue;
                 }
-                _ => {}
+                b':' | b' ' | b'\t' | b'\r' => {}
+                _ => {
+                    let end = word_end(bytes, at);
+                    if !is_value(&text.as_bytes()[at..end]) {
+                        reader.breaks(line);
+                    }
+                    at = end;
+                    continue;
+                }
             }
             at += 1;
+        }
+        if !stack.is_empty() || !reader.has_cells {
+            reader.breaks(line);
         }
         reader
     }
 
+    fn breaks(&mut self, line: u64) {
+        self.broken.get_or_insert(line);
+    }
+
     fn take(&mut self, stack: &[Open], value: &str, line: u64) {
         let key = |at: usize| stack.get(at).map_or("", |open| open.key.as_str());
-        match (key(0), key(1)) {
-            ("cells", _) if stack.len() >= 3 => {
-                let number = stack.get(1).map_or(0, |open| open.count);
+        // Before their fourth format, notebooks had worksheets around the cells.
+        let top = if key(0) == "worksheets" { 2 } else { 0 };
+        match (key(top), key(1)) {
+            ("cells", _) if stack.len() >= top + 3 => {
+                let number = self.before + stack.get(top + 1).map_or(0, |open| open.count);
                 // A notebook has at most as many cells as it has characters.
                 while self.cells.len() <= number {
                     self.cells.push(Cell::default());
                 }
                 let Some(cell) = self.cells.get_mut(number) else { return };
-                match (key(2), stack.len()) {
+                match (key(top + 2), stack.len() - top) {
                     ("cell_type", 3) => cell.is_code = value == "code",
-                    ("source", 3 | 4) => cell.add(value, line),
+                    ("source" | "input", 3 | 4) => cell.add(value, line),
                     _ => {}
                 }
             }
@@ -187,6 +253,20 @@ impl Reader {
             _ => {}
         }
     }
+}
+
+/// The byte after a word that begins at `at`.
+fn word_end(bytes: &[u8], at: usize) -> usize {
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || b"{}[],:\"".contains(byte);
+    let rest = bytes.get(at..).unwrap_or_default();
+    (at + rest.iter().position(ends).unwrap_or(rest.len())).max(at + 1).min(bytes.len())
+}
+
+/// Whether a word is a number or one of the words that Python's JSON knows.
+fn is_value(word: &[u8]) -> bool {
+    let words: [&[u8]; 6] = [b"true", b"false", b"null", b"NaN", b"Infinity", b"-Infinity"];
+    words.contains(&word)
+        || word.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte))
 }
 
 /// The byte after a string that begins at `at`.

@@ -166,3 +166,42 @@ fn what_an_engine_puts_into_a_script_does_not_break_it() {
     let tree = parts[0].file.tree.as_ref().expect("it parses");
     assert!(!tree.root_node().has_error(), "{}", parts[0].file.text());
 }
+
+#[test]
+fn a_notebook_of_the_third_format_is_reviewed_too() {
+    let old = NOTEBOOK
+        .replace("\"cells\": [", "\"worksheets\": [{\"cells\": [")
+        .replace(" ],\n \"metadata\"", " ]}],\n \"metadata\"")
+        .replace("\"source\"", "\"input\"");
+    assert_eq!(notebook::broken(&old), None);
+    let file = source("a.ipynb", "Jupyter Notebook", &old);
+    assert_eq!(found(&file), [("sql-injection".to_owned(), 32)]);
+}
+
+#[test]
+fn what_is_not_the_json_of_a_notebook_met_a_bound() {
+    let text = |text: &str| {
+        let file = source("a.ipynb", "Jupyter Notebook", text);
+        let review = crate::review(1, &|_| Some(file.clone()), &Nothing);
+        review.limited.into_iter().map(|gap| (gap.limit, gap.lines)).collect::<Vec<_>>()
+    };
+    assert_eq!(text(NOTEBOOK), []);
+    assert_eq!(text(&NOTEBOOK.replace("\"execution_count\": 1", "\"x\": NaN")), []);
+    let bound = |last: u64| vec![(Limit::Bound, vec![(1, last)])];
+    assert_eq!(text("import os\nos.system(input())\n"), bound(2));
+    assert_eq!(text("{}\n"), bound(1));
+    assert_eq!(text("[1, 2]"), bound(1));
+    let lines = NOTEBOOK.lines().count() as u64;
+    for (right, wrong) in [
+        ("\"import sqlite3\\n\"", "\"import sqlite3\\q\""),
+        ("\"import sqlite3\\n\"", "import sqlite3"),
+        (" \"nbformat\": 4,", " \"nbformat\": 4]"),
+    ] {
+        assert!(NOTEBOOK.contains(right));
+        let found = text(&NOTEBOOK.replacen(right, wrong, 1));
+        assert_eq!(found.first(), bound(lines).first(), "{wrong}");
+    }
+    // Of a diff alone only some lines are known.
+    let part = format!("\n\n{}\n", NOTEBOOK.lines().skip(2).collect::<Vec<_>>().join("\n"));
+    assert_eq!(text(&part)[0].0, Limit::Unparsed);
+}

@@ -35,7 +35,7 @@ fn planned(change: Change, hunks: &[(Hunk, String)], limit: u64) -> Vec<Unit> {
 
 fn shown(head: Option<&str>, hunks: Vec<(Hunk, String)>) -> ShownFile {
     let changed = Changed { head: head.map(Arc::from), base: None, hunks };
-    ShownFile::of(&changed, &NoSecrets).expect("nothing is secret")
+    ShownFile::of("a", &changed, &NoSecrets).expect("nothing is secret")
 }
 
 fn rendered(change: Change, hunks: &[(Hunk, String)], limit: u64) -> Vec<String> {
@@ -131,4 +131,47 @@ proptest! {
         let rendered = rendered(change, &hunks, limit);
         prop_assert_eq!(shown_words(&rendered), words(&hunks));
     }
+}
+
+const NOTEBOOK: &str = r##"{
+ "cells": [
+  {
+   "cell_type": "code",
+   "source": [
+    "import os\n",
+    "os.system(\"ls\")"
+   ]
+  },
+  {
+   "cell_type": "markdown",
+   "source": "# Title\n\nWords."
+  }
+ ]
+}
+"##;
+
+#[test]
+fn cells_of_a_notebook_are_shown_as_code_on_their_lines() {
+    let side = Some(Arc::from(NOTEBOOK));
+    let hunk = Hunk { old_start: 6, old_lines: 0, new_start: 6, new_lines: 8 };
+    let lines = NOTEBOOK.lines().skip(5).take(8);
+    let text: String = lines.map(|line| format!("+{line}\n")).collect();
+    let changed = Changed { head: side, base: None, hunks: vec![(hunk, text)] };
+    let file = ShownFile::of("lab/a.ipynb", &changed, &NoSecrets).expect("nothing is secret");
+    let planned = planned(Change::Modified, &changed.hunks, 1_000);
+    let units: Vec<&Unit> = planned.iter().collect();
+    let expected = "@@ cell 1 (code)\n6 +import os\n7 +os.system(\"ls\")\n8 +   ]\n9 +  },\n10 +  {\n\
+                    11 +   \"cell_type\": \"markdown\",\n@@ cell 2 (text)\n12 +# Title\n12 +\n\
+                    12 +Words.\n13 +  }\n";
+    assert_eq!(texts(&file, Change::Modified, &units), [expected]);
+    let span = Unit {
+        path: "lab/a.ipynb".into(),
+        kind: UnitKind::Span,
+        start_line: 6,
+        end_line: 7,
+        bytes: None,
+        tokens: 9,
+    };
+    let expected = "@@ cell 1 (code)\n6  import os\n7  os.system(\"ls\")\n";
+    assert_eq!(texts(&file, Change::Unchanged, &[&span]), [expected]);
 }
