@@ -329,6 +329,12 @@ impl Facts<'_, '_> {
             1 => "1 file".to_owned(),
             files => format!("{files} files"),
         };
+        let paths = self.plan.scope.files.iter().map(|file| &*file.path);
+        let read = paths.filter(|path| self.covers.only_read(path)).count();
+        let files = match read {
+            0 => files,
+            read => format!("{files} ({read} only read)"),
+        };
         let by = match self.reviewed_by {
             "" => String::new(),
             who => format!(", by {who}"),

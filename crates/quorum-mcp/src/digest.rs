@@ -23,13 +23,14 @@ pub(crate) fn of(result: &ReviewResult) -> String {
     let mut lines = Vec::new();
     let counts = Counts::of(result.findings.iter().map(|finding| finding.severity));
     lines.push(format!(
-        "{} (run {}): {} critical, {} high, {} medium, {} low",
+        "{} (run {}): {} critical, {} high, {} medium, {} low{}",
         word(result),
         result.run,
         counts.critical,
         counts.high,
         counts.medium,
-        counts.low
+        counts.low,
+        left_out(result)
     ));
     few(&mut lines, &result.reasons, REASONS, |reason| format!("- {reason}"), "more reasons");
     let mut worst: Vec<_> = result.findings.iter().collect();
@@ -57,6 +58,18 @@ pub(crate) fn of(result: &ReviewResult) -> String {
         _ = writeln!(text, "{}", one_line(line));
     }
     text
+}
+
+/// What reviewers saw and left out.
+fn left_out(result: &ReviewResult) -> String {
+    let agents = result.execution.agents.iter();
+    let (medium, low) = agents.fold((0, 0), |(medium, low), agent| {
+        (medium + agent.skipped.medium, low + agent.skipped.low)
+    });
+    match (medium, low) {
+        (0, 0) => String::new(),
+        _ => format!("; left out for lack of budget: {medium} medium, {low} low"),
+    }
 }
 
 /// Whoever reads only this must learn who did not read everything, and what.

@@ -1,6 +1,8 @@
 //! The one line that an orchestrator reads about an agent.
 
-use quorum_model::outcome::{AgentOutcome, OutcomeStatus};
+use std::collections::BTreeSet;
+
+use quorum_model::outcome::{AgentOutcome, Depth, OutcomeStatus};
 use quorum_model::severity::{Counts, Severity};
 use quorum_model::verdict::{AgentStatus, AgentVerdict, VerdictFile, VerdictFileKind};
 
@@ -65,12 +67,31 @@ fn summary(outcome: &AgentOutcome) -> String {
             summary.extend([", ", &count.to_string(), " ", name]);
         }
     }
+    let read = only_read(outcome);
+    if read > 0 {
+        let files = if read == 1 { "file" } else { "files" };
+        summary.extend(["; ", &read.to_string(), " ", files, " only read"]);
+    }
+    let left_out = outcome.skipped.unwrap_or_default();
+    if left_out.medium_count + left_out.low_count > 0 {
+        let (medium, low) = (left_out.medium_count.to_string(), left_out.low_count.to_string());
+        summary.extend(["; left out ", &medium, " medium, ", &low, " low"]);
+    }
     match outcome.status {
         OutcomeStatus::Completed => {}
         OutcomeStatus::Partial => summary.push_str("; partial"),
         OutcomeStatus::Failed => summary.push_str("; failed"),
     }
     summary
+}
+
+/// Files that it searched for secrets and hidden text, and did not review any line of.
+fn only_read(outcome: &AgentOutcome) -> usize {
+    let paths = |depth: Depth| -> BTreeSet<&str> {
+        let covered = outcome.covered.iter().filter(|covered| covered.depth == depth);
+        covered.map(|covered| covered.path.as_str()).collect()
+    };
+    paths(Depth::Read).difference(&paths(Depth::Reviewed)).count()
 }
 
 /// How many agents have each status, such as `3 CLEAN, 1 NEEDS_ATTENTION`.

@@ -1,6 +1,6 @@
 //! One agent: its waves as sibling branches, and what came of them together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::join_all;
 use quorum_model::budget::Mode;
@@ -274,8 +274,8 @@ impl Worker<'_> {
             Some(_) if failed => OutcomeStatus::Failed,
             Some(_) => OutcomeStatus::Partial,
         };
+        // Parts of one long line have the same lines, and every one of them counts.
         tally.covered.sort();
-        tally.covered.dedup();
         let sops = self.sops(&tally);
         let skipped = tally.skipped;
         let any_skipped = skipped.medium_count + skipped.low_count > 0;
@@ -311,16 +311,19 @@ impl Worker<'_> {
         }
     }
 
-    /// An answer for every standing order that was shown; the worst of several counts, one without
-    /// evidence is none, and one that is missing for some of the code is missing.
+    /// An answer for every standing order that was shown or should have been; the worst of several
+    /// counts, one without evidence is none, and one that is missing for some of the code is missing.
     fn sops(&self, tally: &Tally) -> Vec<SopResult> {
-        let shown = self.desk.review.sops.iter();
-        let shown = shown.filter(|sop| tally.expected_sops.contains(&sop.name));
+        let missed: BTreeSet<&str> =
+            tally.missed.iter().flat_map(|missed| &missed.units).map(|unit| &*unit.path).collect();
+        let unseen = |sop: &Sop| missed.iter().any(|path| sop.applies(path));
+        let asked = self.desk.review.sops.iter();
+        let asked = asked.filter(|sop| tally.expected_sops.contains(&sop.name) || unseen(sop));
         let result = |sop: &Sop| {
             let answers = tally.sops.iter().filter(|answer| answer.counts_for(&sop.name));
             let answers = answers.filter_map(|answer| Some((answer.status()?, answer)));
             let worst = answers.max_by_key(|(status, _)| badness(*status));
-            let missing = tally.unanswered_sops.contains(&sop.name);
+            let missing = tally.unanswered_sops.contains(&sop.name) || unseen(sop);
             let none = |why: &str| sops::answer(sop, SopStatus::NotReviewed, why.to_owned());
             match worst {
                 Some((status, given)) if status == SopStatus::Violated || !missing => {
@@ -329,10 +332,11 @@ impl Worker<'_> {
                     SopResult { file, line, ..answer }
                 }
                 Some(_) => none("no answer for all of the code"),
+                None if unseen(sop) => none("not all of the code that it is about was shown"),
                 None => none("no answer, or none with evidence"),
             }
         };
-        shown.map(result).collect()
+        asked.map(result).collect()
     }
 
     fn report_standing(&self, branch: BranchId, session: &Session<'_>, tally: &Tally) {

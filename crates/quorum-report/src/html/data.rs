@@ -70,6 +70,9 @@ struct Agent<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     not_compared: Option<String>,
     skipped: u64,
+    /// What it saw and left out for lack of budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<String>,
     counts: [u64; 4],
     vetoes: Vec<String>,
     #[serde(skip)]
@@ -230,6 +233,7 @@ fn executed<'a>(report: &Report<'_>, agent: &'a AgentExecution) -> Agent<'a> {
         read: agent.files_read,
         not_compared: agent.not_compared.as_deref().map(|why| text::line(why, 300)),
         skipped: agent.files_skipped,
+        left_out: text::left_out(agent),
         counts: [counts.critical, counts.high, counts.medium, counts.low],
         vetoes: agent.veto_reasons.iter().take(20).map(|why| text::line(why, 500)).collect(),
         key: &agent.name,

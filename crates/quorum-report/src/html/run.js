@@ -24,6 +24,7 @@ function card(agent) {
     h("div", { class: "sub" }, agent.model ? `${agent.engine} · ${agent.model}` : agent.engine),
     agent.vetoes.slice(0, 3).map((why) => h("div", { class: "warn veto" }, prose(why.replace(`${agent.name} `, "")))),
     agent.vetoes.length > 3 ? h("div", { class: "sub" }, `and ${plural(agent.vetoes.length - 3, "more veto", "more vetoes")}`) : null,
+    agent.left_out ? h("div", { class: "warn" }, `Left out: ${agent.left_out}`) : null,
     agent.partial ? h("div", { class: "warn" }, `Partial: ${agent.partial}; ${plural(agent.skipped, "file", "files")} skipped`) : null,
     h("div", { class: "sev" }, SEVERITIES.map((severity, index) => level(severity, agent.counts[index]))),
     offline ? h("div", {}, pair("Budget", `${number(agent.budget)} tokens, not needed offline`)) :

@@ -51,6 +51,10 @@ fn notifications(report: &Report<'_>, left_out: usize) -> Vec<Notification> {
         let text = format!("gate {} {}: {}", gate.name, gate.outcome(), gate.command);
         Some(notification(level, &text))
     }));
+    all.extend(result.execution.agents.iter().filter_map(|agent| {
+        let text = format!("{} left out {}", report.title(&agent.name), text::left_out(agent)?);
+        Some(notification("warning", &text))
+    }));
     all.extend(result.rejected.iter().map(|(reason, count)| {
         notification("note", &format!("findings not published: {count} ({reason})"))
     }));

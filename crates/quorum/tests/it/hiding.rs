@@ -242,9 +242,8 @@ fn check_shown(scope: &str, sight: Sight, ways: &[&Way], result: &Value, shown: 
             states(result, &way.path).iter().any(|state| matches!(*state, "reviewed" | "read"));
         match way.fate {
             Reviewed | Shown if sight == Sight::Diff => assert!(is_shown || !looked, "{place}"),
-            Reviewed | Shown => assert!(is_shown, "{place}"),
+            Reviewed | Shown | Rewritten => assert!(is_shown, "{place}"),
             ByRules => assert!(!is_shown, "{place}"),
-            Rewritten => assert!(is_shown, "{place}"),
             Unreadable => assert!(!looked, "{place}"),
         }
         assert!(way.fate != Rewritten || sight == Sight::Diff || !looked, "{place}");

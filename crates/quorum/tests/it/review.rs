@@ -299,6 +299,19 @@ fn what_no_rule_knows_is_read_and_what_is_no_text_is_unreadable() {
     let (code, result) = review(&sandbox, &[]);
     assert_eq!((code, &result["verdict"]), (0, &Value::from("APPROVED")), "{result:#}");
     assert_eq!(result["coverage"]["files"][0]["agents"]["security-reviewer"], "read");
+    let agents = result["execution"]["agents"].as_array().expect("agents");
+    for agent in agents {
+        assert_eq!(agent["files_reviewed"], 0, "{agent}");
+    }
+    // Whatever is read, it says that nothing was reviewed.
+    assert!(result["reasons"][0].as_str().is_some_and(|reason| reason.contains("1 only read")));
+    for format in ["terminal", "markdown", "html", "sarif", "junit"] {
+        let page = text(&sandbox.quorum(&["report", "--format", format]).stdout);
+        assert!(page.contains("1 only read"), "{format}: {page}");
+        assert!(!page.contains("100 %") && !page.contains("100%</"), "{format}: {page}");
+    }
+    let verdicts = text(&sandbox.quorum(&["verdicts"]).stdout);
+    assert!(verdicts.contains("security-reviewer: no findings; 1 file only read"), "{verdicts}");
     let (code, result) = review(&sandbox, &["--strict"]);
     assert_eq!((code, &result["verdict"]), (2, &Value::from("INCOMPLETE")), "{result:#}");
     sandbox.write("quorum.toml", "[coverage]\nrequire = \"reviewed\"\n");

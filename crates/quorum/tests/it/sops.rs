@@ -248,3 +248,54 @@ fn patterns_of_an_approved_change_are_offered_and_wait_for_a_word() {
     let told = page_of(&sandbox, &["context", "main.go"]);
     assert!(told.contains("Guards come first."), "{told}");
 }
+
+/// What was never shown was never asked about, which is no answer either.
+#[test]
+fn an_order_whose_code_was_not_shown_is_unanswered() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        ".quorum/sops/late.md",
+        "---\napplies_to: \"src/late/**\"\nseverity: error\n---\nAsk first.\n",
+    );
+    sandbox.commit("orders");
+    for number in 0..60 {
+        let lines = format!("value_{number} = transform({number})\n").repeat(40);
+        sandbox.write(&format!("src/early/file{number}.py"), &lines);
+        sandbox.write(&format!("src/late/file{number}.py"), &lines);
+    }
+    sandbox.commit("many files");
+    let nothing = json!({ "findings": [], "skipped_medium": 0, "skipped_low": 0, "sops": [] });
+    let server = Server::start(move |_| Reply::Say(Turn::json(&nothing))).expect("it starts");
+    let output = sandbox.quorum_with(
+        &[
+            "review",
+            "--commit",
+            "HEAD",
+            "--format",
+            "json",
+            "--provider",
+            "openai",
+            "--model",
+            "m",
+            "--no-canary",
+            "--agents",
+            "code-quality",
+            "--tier",
+            "simple",
+        ],
+        |command| {
+            command.env("OPENAI_BASE_URL", server.openai_url()).env("OPENAI_API_KEY", "sk-none");
+        },
+    );
+    let result: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("no result: {}", text(&output.stderr)));
+    let shown = server.recorded().iter().any(|request| request.text.contains("src/late/file59"));
+    assert!(!shown, "the budget ends before");
+    let order = result["sops"].as_array().expect("orders").iter().find(|sop| sop["sop"] == "late");
+    let order = order.expect("it is listed");
+    assert_eq!((&order["status"], &order["severity"]), (&json!("not_reviewed"), &json!("error")));
+    let reasons = result["reasons"].as_array().expect("reasons");
+    let named = |reason: &&Value| reason.as_str().is_some_and(|reason| reason.contains("SOP late"));
+    assert!(reasons.iter().any(|reason| named(&reason)), "{reasons:?}");
+    assert_ne!(result["verdict"], "APPROVED");
+}

@@ -154,8 +154,8 @@ const NOTEBOOK: &str = r##"{
 fn cells_of_a_notebook_are_shown_as_code_on_their_lines() {
     let side = Some(Arc::from(NOTEBOOK));
     let hunk = Hunk { old_start: 6, old_lines: 0, new_start: 6, new_lines: 8 };
-    let lines = NOTEBOOK.lines().skip(5).take(8);
-    let text: String = lines.map(|line| format!("+{line}\n")).collect();
+    let lines: Vec<&str> = NOTEBOOK.lines().skip(5).take(8).collect();
+    let text = format!("+{}\n", lines.join("\n+"));
     let changed = Changed { head: side, base: None, hunks: vec![(hunk, text)] };
     let file = ShownFile::of("lab/a.ipynb", &changed, &NoSecrets).expect("nothing is secret");
     let planned = planned(Change::Modified, &changed.hunks, 1_000);

@@ -122,6 +122,27 @@ proptest! {
     }
 }
 
+/// Parts of one line have the same first and last line, and each of them was sent.
+#[test]
+fn a_long_line_that_was_sent_in_parts_is_reviewed() {
+    let sandbox = Sandbox::new();
+    let words: String = (0..6_000).fold(String::new(), |mut words, number| {
+        _ = write!(words, "word{number}, ");
+        words
+    });
+    sandbox.write("table.py", format!("TABLE = [{words}]\n"));
+    sandbox.commit("a long line");
+    let server = Server::start(|_| Reply::Say(nothing())).expect("it starts");
+    let (_, result) =
+        review(&sandbox, &server, &["--commit", "HEAD", "--agents", "code-quality", "--complete"]);
+    let sent: String = server.recorded().iter().map(|request| request.text.as_str()).collect();
+    let missing = (0..6_000).filter(|number| !sent.contains(&format!("word{number},"))).count();
+    // A cut may go through a word.
+    assert!(missing < 60, "all of it was sent: {missing}");
+    let row = &result["coverage"]["files"][0];
+    assert_eq!(row["agents"]["code-quality-reviewer"], "reviewed", "{}", result["reasons"]);
+}
+
 #[test]
 fn the_suggested_commands_cover_exactly_what_was_left_out() {
     let sandbox = Sandbox::new();
