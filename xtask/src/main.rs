@@ -4,6 +4,7 @@
 
 mod clients;
 mod clusters;
+mod commits;
 mod compare;
 mod dist;
 mod gits;
@@ -51,6 +52,9 @@ cargo xtask <chore>
   bench [ARGS…]   run the benchmarks; ARGS go to `cargo bench`
   compare DIR [SEMGREP-RULES]
                   detection and time on labelled code, beside bandit, ruff and semgrep, which it installs
+  commits [--last N] [--quorum PROGRAM] [--against PROGRAM] REPO…
+                  review the last commits of repositories by rules: who looked, verdicts, and CPU time
+                  beside that of another build
   clusters FILE   how well agreement finds known issues, on labelled comments of review tools
   fuzz [SECONDS]  run every fuzz target for that long (default 60); needs nightly and cargo-fuzz
   local-model     review a small change with a real model on loopback; downloads 150 MB the first time
@@ -114,6 +118,7 @@ fn main() -> Result<()> {
         ),
         Some("bench") => cargo(["bench", "--workspace"], &rest),
         Some("compare") => compare::compare(&rest),
+        Some("commits") => commits::measure(&rest),
         Some("clusters") => clusters::measure(rest.first().context("which file?")?),
         Some("fuzz") => fuzz(rest.first().map_or("60", String::as_str)),
         Some("local-model") => local_model::test(true),
