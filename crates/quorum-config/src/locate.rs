@@ -19,6 +19,13 @@ pub fn advisories_file() -> Option<PathBuf> {
     Some(strategy.cache_dir().join("quorum").join("advisories.db"))
 }
 
+/// The key that marks the runs which the user starts, whether it exists or not; absent without a home.
+pub fn key_file() -> Option<PathBuf> {
+    let strategy = etcetera::choose_base_strategy().ok()?;
+    let folder = strategy.state_dir().unwrap_or_else(|| strategy.data_dir());
+    Some(folder.join("quorum").join("key"))
+}
+
 /// What the user trusts repositories with, whether it exists or not; absent without a home.
 pub fn trust_file() -> Option<PathBuf> {
     let strategy = etcetera::choose_base_strategy().ok()?;

@@ -46,6 +46,12 @@ pub enum StoreError {
     /// Another process works on the run.
     #[error("run {0} is in use by another process")]
     Locked(String),
+    /// A run that somebody else started, or that was started elsewhere.
+    #[error("run {0} was not started by you in this folder")]
+    Foreign(String),
+    /// The user's key is none, or others can read it.
+    #[error("{} is no key of yours alone", .0.display())]
+    Key(PathBuf),
     /// A file is not what its name says.
     #[error("{}: {cause}", path.display())]
     Malformed {
@@ -84,6 +90,14 @@ impl StoreError {
             }
             Self::AmbiguousFinding { .. } => "give more of the fingerprint, or the id",
             Self::Locked(_) => "wait for it to end, or end it; `quorum runs list` shows all runs",
+            Self::Foreign(_) => {
+                "its files say what is sent, paid for and run, so only your own runs go on: \
+                 `quorum review` starts one"
+            }
+            Self::Key(_) => {
+                "it marks the runs that you start, for you alone to go on with: remove it, and the next \
+                 review makes a new one"
+            }
             Self::JournalFailed(_) => "`quorum resume` goes on from what was saved",
             Self::Database { source, .. } => return database_hint(source),
             Self::Io { .. } | Self::Malformed { .. } => return None,

@@ -25,6 +25,10 @@ impl Layout {
         self.root.join("plan.json")
     }
 
+    pub(crate) fn seal(&self) -> PathBuf {
+        self.root.join("seal")
+    }
+
     pub(crate) fn journal(&self) -> PathBuf {
         self.root.join("journal.jsonl")
     }

@@ -19,6 +19,7 @@ pub mod page;
 pub mod private;
 mod retention;
 mod run;
+mod seal;
 pub mod state;
 #[cfg(test)]
 mod testing;
@@ -31,5 +32,6 @@ pub use folder::Folder;
 pub use journal::{CallOutcome, Event, Journal, SettledCall};
 pub use retention::{Cleaned, Retention};
 pub use run::{Run, RunId, RunSummary};
+pub use seal::{OwnRun, Seal};
 pub use state::RunState;
 pub use whole::write as write_whole;

@@ -33,6 +33,18 @@ pub fn owned(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
+/// Whether others than its owner may do something with `path`.
+#[cfg(unix)]
+pub(crate) fn is_open(path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::PermissionsExt as _;
+    Ok(path.metadata()?.permissions().mode() & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_open(_: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
 /// Takes from `path` what others may do with it; says whether there was something to take. What
 /// somebody else owns stays as it is.
 #[cfg(unix)]

@@ -5,6 +5,8 @@ mod id;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 pub use id::RunId;
 use jiff::Timestamp;
@@ -20,6 +22,7 @@ use crate::error::StoreError;
 use crate::folder::{Folder, refuse_link};
 use crate::journal::{self, Event, Journal};
 use crate::layout::Layout;
+use crate::seal::Seal;
 use crate::state::RunState;
 use crate::whole::{self, Hold};
 use crate::{page, private, verdicts};
@@ -29,6 +32,10 @@ const FINGERPRINT: usize = 6;
 
 /// How often another id is tried when a run of the same moment has taken one.
 const ATTEMPTS: usize = 100;
+
+/// How long a run may be in use before somebody is said to use it, and how often that is looked at.
+const PATIENCE: Duration = Duration::from_millis(500);
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// A run that this process works on. Nobody else can until it is dropped.
 #[derive(Debug)]
@@ -40,6 +47,8 @@ pub struct Run {
     plan: Plan,
     /// Where the run stood when it was opened.
     before: RunState,
+    /// What the run is marked with, where it is.
+    seal: Option<Seal>,
     /// Held for as long as the run is open; the system lets go of it however the process ends.
     _lock: File,
 }
@@ -54,16 +63,17 @@ pub struct RunSummary {
 impl Run {
     /// Starts a run in the repository at `root`.
     pub fn create(root: &Path, plan: &Plan, clock: Clock) -> Result<Self, StoreError> {
-        Self::create_with(root, plan, clock, &[])
+        Self::create_with(root, plan, clock, &[], None)
     }
 
     /// Starts a run in the repository at `root` with files that it cannot go on without: they are on
-    /// disk before anybody can find the run.
+    /// disk before anybody can find the run, and so is the mark of who started it.
     pub fn create_with(
         root: &Path,
         plan: &Plan,
         clock: Clock,
         files: &[(&str, &[u8])],
+        seal: Option<Seal>,
     ) -> Result<Self, StoreError> {
         let runs = Folder::prepare(root)?.make("runs")?;
         let (id, layout) = make_directory(&runs, &clock)?;
@@ -75,20 +85,33 @@ impl Run {
             whole::write(&layout.root().join(name), bytes)?;
         }
         whole::write_json(&layout.plan(), plan)?;
+        if let Some(seal) = &seal {
+            seal.put(&id, &layout, &whole::json(&layout.plan(), plan)?)?;
+        }
         // A run is one that has a journal.
         let journal = Journal::create(&layout.journal(), clock.clone())?;
         let run = id.to_string();
         journal.append(&Event::RunStarted { run, label: plan.scope.label.clone() })?;
         whole::sync_folder(layout.root()).map_err(StoreError::io("writing", layout.root()))?;
         let (plan, before) = (plan.clone(), RunState::default());
-        Ok(Self { id, layout, clock, journal, plan, before, _lock: lock })
+        Ok(Self { id, layout, clock, journal, plan, before, seal, _lock: lock })
     }
 
     /// Goes on with a run that was killed or interrupted; `name` is an id, the beginning of one, or
     /// `latest`. What it left half done is swept away, what it lost of its files is made again.
-    pub fn resume(root: &Path, name: &str, clock: Clock) -> Result<Self, StoreError> {
-        let RunSummary { id, layout } = Self::find(root, name)?;
-        let lock = lock(&id, &layout)?;
+    /// With a seal, only a run that has it goes on.
+    pub fn resume(
+        root: &Path,
+        name: &str,
+        clock: Clock,
+        seal: Option<Seal>,
+    ) -> Result<Self, StoreError> {
+        let found = Self::find(root, name)?;
+        if let Some(seal) = &seal {
+            seal.own(found.clone())?;
+        }
+        let RunSummary { id, layout } = found;
+        let lock = lock_soon(&id, &layout)?;
         for folder in [layout.root(), &layout.agents(), &layout.verdicts()] {
             refuse_link(folder)?;
             private::folder(folder).map_err(StoreError::io("making", folder))?;
@@ -104,7 +127,7 @@ impl Run {
         };
         journal.append(&first)?;
         let before = RunState::of(reading);
-        Ok(Self { id, layout, clock, journal, plan, before, _lock: lock })
+        Ok(Self { id, layout, clock, journal, plan, before, seal, _lock: lock })
     }
 
     /// Finds a run for reading; `name` is an id, the beginning of one, or `latest`.
@@ -177,6 +200,9 @@ impl Run {
 
     /// Writes the plan anew, with agents that joined after it was made.
     pub fn replan(&self, plan: &Plan) -> Result<(), StoreError> {
+        if let Some(seal) = &self.seal {
+            seal.put(&self.id, &self.layout, &whole::json(&self.layout.plan(), plan)?)?;
+        }
         whole::write_json(&self.layout.plan(), plan)
     }
 
@@ -372,6 +398,18 @@ fn make_directory(runs: &Path, clock: &Clock) -> Result<(RunId, Layout), StoreEr
                 attempt += 1;
             }
             Err(error) => return Err(StoreError::io("making", &path)(error)),
+        }
+    }
+}
+
+/// Takes a run that was killed: what it had just started may hold on to it for a moment, until it is a
+/// program of its own.
+fn lock_soon(id: &RunId, layout: &Layout) -> Result<File, StoreError> {
+    let started = Instant::now();
+    loop {
+        match lock(id, layout) {
+            Err(StoreError::Locked(_)) if started.elapsed() < PATIENCE => thread::sleep(PAUSE),
+            other => return other,
         }
     }
 }

@@ -43,10 +43,15 @@ pub(crate) fn write_json_as(
     value: &impl Serialize,
     hold: Hold,
 ) -> Result<(), StoreError> {
+    write_as(path, &json(path, value)?, hold)
+}
+
+/// The bytes of `value` as they are written to `path`.
+pub(crate) fn json(path: &Path, value: &impl Serialize) -> Result<Vec<u8>, StoreError> {
     let mut bytes =
         serde_json::to_vec_pretty(value).map_err(|cause| StoreError::malformed(path, &cause))?;
     bytes.push(b'\n');
-    write_as(path, &bytes, hold)
+    Ok(bytes)
 }
 
 fn put(path: &Path, bytes: &[u8], hold: Hold) -> io::Result<()> {

@@ -44,7 +44,7 @@ fn scripted_run() {
 fn review(root: &Path, calls: &Path) -> Result<(), StoreError> {
     let clock = || Clock::new(jiff::Timestamp::now);
     let run = match Run::list(root)?.last() {
-        Some(run) => Run::resume(root, run.id(), clock())?,
+        Some(run) => Run::resume(root, run.id(), clock(), None)?,
         None => Run::create(root, &plan(), clock())?,
     };
     let outcomes = std::thread::scope(|scope| {

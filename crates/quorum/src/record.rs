@@ -8,7 +8,7 @@ use quorum_model::gate::GateReport;
 use quorum_model::outcome::{AgentOutcome, Depth, Usage};
 use quorum_model::plan::{Plan, PlannedAgent};
 use quorum_model::result::ReviewResult;
-use quorum_store::{Clock, Event, Run, RunState, RunSummary, StoreError};
+use quorum_store::{Clock, Event, OwnRun, Run, RunState, RunSummary, StoreError};
 
 use crate::decided_by::DecidedBy;
 use crate::failure::Failure;
@@ -57,7 +57,7 @@ impl Recorder {
         files.extend(DecidedBy::of(workspace).file());
         let files: Vec<(&str, &[u8])> =
             files.iter().map(|(name, bytes)| (*name, bytes.as_slice())).collect();
-        match Run::create_with(root, plan, clock(), &files) {
+        match Run::create_with(root, plan, clock(), &files, kept::new_seal(root)?) {
             Ok(run) => Ok(Self { run: Some(run), root: Some(root.to_owned()), ..Self::nowhere() }),
             // A review of a tree that cannot be written to is still a review.
             Err(error) if is_read_only(&error) => Ok(Self::nowhere()),
@@ -65,9 +65,10 @@ impl Recorder {
         }
     }
 
-    /// Goes on with a run.
+    /// Goes on with a run that the user started here.
     pub(crate) fn resume(root: &Path, name: &str) -> Result<Self, Failure> {
-        let run = Run::resume(root, name, clock())?;
+        let seal = kept::seal(root, name)?;
+        let run = Run::resume(root, name, clock(), Some(seal))?;
         let gates = OnceLock::new();
         if let Some(report) = &run.before().gates {
             gates.get_or_init(|| (**report).clone());
@@ -77,7 +78,8 @@ impl Recorder {
     }
 
     /// Goes through a run again, by what is recorded of it, and records nothing.
-    pub(crate) fn recall(run: &RunSummary) -> Result<Self, Failure> {
+    pub(crate) fn recall(run: &OwnRun) -> Result<Self, Failure> {
+        let run = run.summary();
         let state = run.state()?;
         let gates = OnceLock::new();
         if let Some(report) = &state.gates {

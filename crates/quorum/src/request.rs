@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Parser as _;
 use quorum_model::scope::{FileEntry, Scope};
 use quorum_scope::request::Sides;
-use quorum_store::RunSummary;
+use quorum_store::OwnRun;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::{Cli, Command, ReviewArgs};
@@ -70,8 +70,10 @@ pub(crate) fn files(
     diff.into_iter().chain([(FILE, text)]).collect()
 }
 
-/// The command line that a run was started with; its diff is read from the run's directory.
-pub(crate) fn load(run: &RunSummary) -> Result<(Cli, ReviewArgs), Failure> {
+/// The command line that a run was started with; its diff is read from the run's directory. Anybody
+/// else's command line would send, pay and run what they like.
+pub(crate) fn load(run: &OwnRun) -> Result<(Cli, ReviewArgs), Failure> {
+    let run = run.summary();
     let lost = || {
         Failure::new(format!("run {} does not say what it was asked for", run.id()))
             .with_hint("`quorum review` starts a new one")

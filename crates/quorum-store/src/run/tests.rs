@@ -36,10 +36,10 @@ fn a_killed_run_goes_on_where_it_was() {
     let id = run.id().to_owned();
     run.journal().append(&reported(3)).unwrap();
     run.journal().append(&reported(5)).unwrap();
-    assert!(matches!(Run::resume(root.path(), &id, clock()), Err(StoreError::Locked(_))));
+    assert!(matches!(Run::resume(root.path(), &id, clock(), None), Err(StoreError::Locked(_))));
     fs::write(run.directory().join("agents/.partial-x"), "half").unwrap();
     drop(run);
-    let run = Run::resume(root.path(), "latest", clock()).unwrap();
+    let run = Run::resume(root.path(), "latest", clock(), None).unwrap();
     assert_eq!((run.id(), run.plan()), (id.as_str(), &plan()));
     assert!(!run.directory().join("agents/.partial-x").exists());
     assert!(run.before().finished(AGENT).is_none());
@@ -50,7 +50,7 @@ fn a_killed_run_goes_on_where_it_was() {
     let lines: Vec<_> = stored.findings.iter().filter_map(|finding| finding.line).collect();
     assert_eq!(lines, [5, 9, 3], "none missing, none doubled");
     drop(run);
-    let run = Run::resume(root.path(), "latest", clock()).unwrap();
+    let run = Run::resume(root.path(), "latest", clock(), None).unwrap();
     assert_eq!(run.before().finished(AGENT), Some(&stored));
     assert_eq!(run.before().resumed, 1);
 }
@@ -86,4 +86,18 @@ fn no_run_is_an_answer_with_a_way_out() {
     let error = Run::find(root.path(), "latest").unwrap_err();
     assert!(matches!(error, StoreError::NoRuns(_)));
     assert!(error.hint().unwrap().contains("quorum review"));
+}
+
+#[test]
+fn what_is_held_for_a_moment_after_a_kill_is_waited_for() {
+    let root = tempfile::tempdir().unwrap();
+    let run = Run::create(root.path(), &plan(), clock()).unwrap();
+    let id = run.id().to_owned();
+    let held = std::thread::spawn(move || {
+        thread::sleep(PATIENCE / 4);
+        drop(run);
+    });
+    let resumed = Run::resume(root.path(), &id, clock(), None);
+    held.join().unwrap();
+    assert!(resumed.is_ok(), "{resumed:?}");
 }

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::kept::Kept;
 use crate::record::Recorder;
 use crate::workspace::{self, Workspace};
-use crate::{output, render, request, settings};
+use crate::{kept, output, render, request, settings};
 
 /// The exit code where a file could not be used.
 const UNHEARD: u8 = 2;
@@ -53,7 +53,9 @@ pub(super) fn run(cli: &Cli, arguments: &IngestArgs) -> Result<u8, Failure> {
         let heard = taken.iter().all(|taken| taken.state == "valid");
         return Ok(if heard { 0 } else { UNHEARD });
     };
-    let (asked, change) = request::load(&found)?;
+    let own = kept::own(&kept.root, found)?;
+    let found = own.summary();
+    let (asked, change) = request::load(&own)?;
     let workspace = Workspace::open(&asked, &change.scope, settings::flags(&change.run))?;
     let snapshot = workspace.snapshot();
     let recorder = Recorder::resume(&kept.root, found.id())?;

@@ -1,5 +1,7 @@
 //! `quorum replay`.
 
+use std::path::Path;
+
 use indicatif::ProgressBar;
 use quorum_consensus::{Input, decide};
 use quorum_model::outcome::AgentOutcome;
@@ -15,7 +17,7 @@ use crate::failure::Failure;
 use crate::gather::Purpose;
 use crate::kept::Kept;
 use crate::record::Recorder;
-use crate::{history, models, output, reports, request};
+use crate::{history, kept, models, output, reports, request};
 
 /// Decides a recorded run again. Nothing is reviewed and nothing is written.
 pub(super) fn run(cli: &Cli, arguments: &ReplayArgs) -> Result<u8, Failure> {
@@ -32,7 +34,7 @@ pub(super) fn run(cli: &Cli, arguments: &ReplayArgs) -> Result<u8, Failure> {
     }
     decided_by.strict |= arguments.strict;
     let policy = decided_by.policy(plan.protocol, ignored(arguments, recorded.as_ref()))?;
-    let outcomes = if arguments.calls { again(&found)? } else { found.outcomes()? };
+    let outcomes = if arguments.calls { again(&kept.root, &found)? } else { found.outcomes()? };
     let gates = recorded.as_ref().map(|result| result.gates.clone()).unwrap_or_default();
     let result = history::settle_again(&found, &outcomes, &|outcomes| {
         let (run, agents, policy) = (found.id(), &decided_by.agents, policy.clone());
@@ -44,8 +46,9 @@ pub(super) fn run(cli: &Cli, arguments: &ReplayArgs) -> Result<u8, Failure> {
 
 /// What agents return when they get the recorded answers again. Where that is not what they returned
 /// then, because rules or checks are others now, it says so.
-fn again(found: &RunSummary) -> Result<Vec<AgentOutcome>, Failure> {
-    let (mut asked, arguments) = request::load(found)?;
+fn again(root: &Path, found: &RunSummary) -> Result<Vec<AgentOutcome>, Failure> {
+    let own = kept::own(root, found.clone())?;
+    let (mut asked, arguments) = request::load(&own)?;
     asked.quiet = true;
     let mut made = plan::make(&asked, &arguments.scope, &arguments.run, Purpose::Review)?;
     let planned = found.plan()?;
@@ -58,7 +61,7 @@ fn again(found: &RunSummary) -> Result<Vec<AgentOutcome>, Failure> {
     let engines = models::recorded(&made.plan, &made.workspace);
     let work = review::Work { cli: &asked, made: &made, engines: &engines, gates: None };
     let how = How { bar: ProgressBar::hidden(), stop: &|| false };
-    let recorder = Recorder::recall(found)?;
+    let recorder = Recorder::recall(&own)?;
     let gathered = review::gather(&work, &recorder, &arguments.run, &how)?;
     if gathered.stopped {
         return Err(Failure::new("it was interrupted"));

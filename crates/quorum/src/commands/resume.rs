@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::gather::Purpose;
 use crate::kept::Kept;
 use crate::record::Recorder;
-use crate::{models, reports, request};
+use crate::{kept, models, reports, request};
 
 pub(super) fn run(
     cli: &Cli,
@@ -24,7 +24,9 @@ pub(super) fn run(
         let report = reports::report(&result, &plan, Some(&kept.repository), Some(&found));
         return review::print(&report, output);
     }
-    let (mut asked, arguments) = request::load(&found)?;
+    let own = kept::own(&kept.root, found)?;
+    let found = own.summary();
+    let (mut asked, arguments) = request::load(&own)?;
     asked.quiet = cli.quiet;
     // Nobody else works on it from here on.
     let recorder = Recorder::resume(&kept.root, found.id())?;

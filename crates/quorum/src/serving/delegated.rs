@@ -25,7 +25,7 @@ use crate::gather::Purpose;
 use crate::models::{self, Engines, material};
 use crate::record::Recorder;
 use crate::request::{self, Request};
-use crate::{embedded, progress, settings};
+use crate::{embedded, kept, progress, settings};
 
 /// Changes that are kept ready for findings to be held against.
 const MOST_READY: usize = 4;
@@ -236,8 +236,9 @@ impl Delegated {
 
 /// The change of a run, read again; an error where it is not what it was.
 fn again(root: &Path, run: &str) -> Result<(Made, ReviewArgs), ToolError> {
-    let found = Run::find(root, run)?;
-    let (cli, arguments) = request::load(&found)?;
+    let own = kept::own(root, Run::find(root, run)?)?;
+    let found = own.summary();
+    let (cli, arguments) = request::load(&own)?;
     let mut made = plan::make(&cli, &arguments.scope, &arguments.run, Purpose::Review)?;
     let planned = found.plan()?;
     request::check_unchanged(run, &planned.scope, &made.plan.scope).map_err(|failure| {

@@ -367,7 +367,18 @@ fn a_killed_review_goes_on_without_paying_twice_and_loses_nothing() {
         child.wait().expect("it ends");
         let (settled, found) = journal(&sandbox);
         settled_at_kills.insert(settled);
+        let asked = server.recorded().len();
+        assert!(asked <= settled + 1, "{asked} calls, {settled} of them paid for, one at a time");
+        let mut again = sandbox.command(&["resume", "latest"]);
+        again.stdout(Stdio::null()).stderr(Stdio::null());
+        with_server(&server)(&mut again);
+        let mut again = again.spawn().expect("it starts");
+        std::thread::sleep(length * ((number * 53 + 29) % 100) / 100);
+        drop(again.kill());
+        again.wait().expect("it ends");
+        let (settled, _) = journal(&sandbox);
         let before = server.recorded().len();
+        assert!(before <= settled + 2, "{before} calls, {settled} paid for, two kills");
         let output =
             sandbox.quorum_with(&["resume", "latest", "--format", "json"], with_server(&server));
         let result: Value = serde_json::from_slice(&output.stdout)
