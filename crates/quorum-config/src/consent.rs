@@ -99,7 +99,7 @@ const KEYS: &[(&str, Standing, &str)] = &[
     ("gates.limits.disk_mb", Lower(None), LIMIT),
     ("gates.limits.output_tokens", Lower(None), LIMIT),
     ("suppressions.allow_new_vetoes", Free, REVIEW),
-    ("forge.kind", Free, REVIEW),
+    ("forge.kind", Consent, PLACE),
     ("forge.api_url", Consent, PLACE),
     ("forge.repository", Consent, PLACE),
     ("forge.remote", Consent, PLACE),

@@ -28,6 +28,21 @@ pub enum ScopeError {
     /// The repository belongs to somebody else.
     #[error("git refuses to read {}: it belongs to another user", .0.display())]
     UnsafeRepository(PathBuf),
+    /// The repository's own configuration places its work tree somewhere else.
+    #[error(
+        "the repository in {} says that its files are in {}, which says nothing of it",
+        from.display(),
+        found.display()
+    )]
+    WorkTreeElsewhere {
+        /// What it names.
+        found: PathBuf,
+        /// Where the user stands.
+        from: PathBuf,
+    },
+    /// A file whose contents a partial clone did not fetch.
+    #[error("the contents of {0} are not in this clone")]
+    Lacking(String),
     /// A revision that git does not know.
     #[error("`{0}` names no commit in this repository")]
     UnknownRevision(String),
@@ -102,6 +117,12 @@ impl ScopeError {
                     "if you trust it: git config --global --add safe.directory '{path}'"
                 ));
             }
+            Self::WorkTreeElsewhere { .. } => {
+                "core.worktree in its configuration could have any folder of yours read: run quorum in a \
+                 work tree with a `.git` of its own"
+            }
+            Self::Lacking(_) => LACKING,
+            Self::Git { message, .. } if is_lazy(message) => LACKING,
             Self::UnknownRevision(_) => {
                 "`git log --oneline --all` lists commits; in a shallow clone, fetch more history"
             }
@@ -120,4 +141,14 @@ impl ScopeError {
         };
         Some(hint.to_owned())
     }
+}
+
+const LACKING: &str = "this is a partial clone, and Quorum has git fetch nothing unasked: with GIT_NO_LAZY_FETCH=0 in \
+                       the environment it does";
+
+/// Whether git says that it would have to fetch something.
+fn is_lazy(message: &str) -> bool {
+    ["lazy fetching disabled", "from promisor remote", "' not allowed"]
+        .iter()
+        .any(|words| message.contains(words))
 }

@@ -38,13 +38,18 @@ const HARMLESS: [(&str, &str); 6] = [
     ("protocol.ext.allow", "never"),
 ];
 
+/// Git's own variable that keeps it from fetching what a partial clone lacks. Here that is the rule;
+/// the user may say otherwise with it.
+const LAZY: &str = "GIT_NO_LAZY_FETCH";
+
 /// A way to run git in one folder.
 #[derive(Clone, Debug)]
 pub struct Git {
     folder: PathBuf,
     /// Settings of the repository's own configuration that start programs, and what they become.
     overrides: Vec<(OsString, &'static str)>,
-    /// Whether a missing blob may be fetched, which starts programs of its own.
+    /// Whether an object that a partial clone lacks may be fetched: that contacts a host of the
+    /// repository's choice, and starts programs.
     fetches: bool,
     /// The index that git itself works with while a hook runs.
     index: Option<PathBuf>,
@@ -53,7 +58,8 @@ pub struct Git {
 impl Git {
     /// Runs git in `folder`.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), overrides: Vec::new(), fetches: true, index: None }
+        let fetches = std::env::var(LAZY).is_ok_and(|value| is_false(&value));
+        Self { folder: folder.into(), overrides: Vec::new(), fetches, index: None }
     }
 
     /// The release of git that is at hand; an error where it is too old to be told to start no
@@ -203,7 +209,7 @@ impl Git {
         }
         command.env("GIT_CONFIG_COUNT", count.to_string());
         if !self.fetches {
-            command.env("GIT_NO_LAZY_FETCH", "1");
+            command.env(LAZY, "1");
             // Git below 2.39.4 does not know that variable: with no protocol it fetches nothing.
             command.env("GIT_ALLOW_PROTOCOL", "none");
         }
@@ -212,6 +218,11 @@ impl Git {
         }
         command
     }
+}
+
+/// Whether a variable's value is git's word for no.
+fn is_false(value: &str) -> bool {
+    ["0", "false", "no", "off"].iter().any(|word| value.eq_ignore_ascii_case(word))
 }
 
 /// What a setting makes git start, among the commands that are used here.

@@ -48,6 +48,9 @@ impl Repository {
         let root = to_path(lines.next().unwrap_or_default());
         let git_dir = to_path(lines.next().unwrap_or_default());
         let prefix = lines.next().unwrap_or_default().to_str_lossy().into_owned();
+        if !is_work_tree_of(&root, &git_dir) {
+            return Err(ScopeError::WorkTreeElsewhere { found: root, from: cwd.to_owned() });
+        }
         let git = Git::new(&root).without_local_programs()?.with_index_of_hook(&git_dir);
         Ok(Self { git, work_tree: Some(root), prefix, cwd: cwd.to_owned() })
     }
@@ -184,6 +187,12 @@ impl Repository {
             Ok(text) => Ok(Some(text)),
             // Git exits alike whether the file is not there or the repository cannot be read.
             Err(ScopeError::Git { message, .. }) if is_absence(&message) => Ok(None),
+            // It says the same of a folder and of a file that a partial clone lacks.
+            Err(error @ ScopeError::Git { .. }) if is_no_file(&error) => {
+                let listed = self.git.output(["ls-tree", "-z", revision, "--", path])?;
+                let is_file = listed.split(|&byte| byte == b' ').nth(1) == Some(&b"blob"[..]);
+                if is_file { Err(ScopeError::Lacking(path.to_owned())) } else { Ok(None) }
+            }
             Err(error) => Err(error),
         }
     }
@@ -222,10 +231,33 @@ fn explain(error: ScopeError, cwd: &Path) -> ScopeError {
     }
 }
 
-/// Whether git says that there is no such file, or a folder in its place.
+/// Whether git says that there is no such file.
 fn is_absence(message: &str) -> bool {
     let gone = ["does not exist in '", "exists on disk, but not in '"];
-    gone.iter().any(|words| message.contains(words)) || message.ends_with(": bad file")
+    gone.iter().any(|words| message.contains(words))
+}
+
+/// Whether git says that something is not a file.
+fn is_no_file(error: &ScopeError) -> bool {
+    matches!(error, ScopeError::Git { message, .. } if message.ends_with(": bad file"))
+}
+
+/// Whether `root` says that it is a work tree of `git_dir`. A repository's own configuration can claim
+/// any folder for one, and what is there would be read, and sent where the user sends reviews.
+fn is_work_tree_of(root: &Path, git_dir: &Path) -> bool {
+    let link = root.join(".git");
+    let Ok(found) = link.metadata() else { return false };
+    let leads_to = if found.is_dir() {
+        link
+    } else {
+        let text = std::fs::read(&link).unwrap_or_default();
+        let Some(path) = text.strip_prefix(b"gitdir: ") else { return false };
+        root.join(to_path(path.trim_end_with(|end| end == '\n' || end == '\r')))
+    };
+    match (leads_to.canonicalize(), git_dir.canonicalize()) {
+        (Ok(leads_to), Ok(git_dir)) => leads_to == git_dir,
+        _ => false,
+    }
 }
 
 /// A path that git printed.

@@ -16,6 +16,8 @@ mod gates_safety;
 mod gates_vectors;
 mod gits;
 mod hiding;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod index;
 mod ledger;
 mod mcp;

@@ -3,7 +3,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "calls are written as they are sent")]
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use quorum_index::Counter;
 use quorum_model::config::Tokenizer;
@@ -25,9 +25,21 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+        Self::start_with(sandbox, arguments, |_| {})
+    }
+
+    /// Starts the server with changes to its environment.
+    pub(crate) fn start_with(
+        sandbox: &Sandbox,
+        arguments: &[&str],
+        change: impl FnOnce(&mut Command),
+    ) -> Self {
         let mut all = vec!["mcp"];
         all.extend(arguments);
-        let mut child = sandbox.spawn_quorum(&all);
+        let mut command = sandbox.command(&all);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        change(&mut command);
+        let mut child = command.spawn().expect("quorum runs");
         let input = child.stdin.take().expect("its input");
         let output = BufReader::new(child.stdout.take().expect("its output"));
         let mut client =
