@@ -4,6 +4,7 @@
 //! checked for what file names and titles say. A line counts once, however many signs it has.
 
 mod disguise;
+mod needed;
 mod signs;
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,13 @@
 //! The signs as data, compiled once.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
-use regex::bytes;
+use regex::{Regex, bytes};
 use serde::Deserialize;
 
 use super::disguise::{plain, visible};
+use super::needed::Filter;
 
 const ENGLISH: &str = include_str!("signs.toml");
 const FOREIGN: &str = include_str!("foreign.toml");
@@ -23,9 +24,34 @@ pub(super) struct Sign {
 /// All signs. Letters of ASCII alone where that is enough: those of every script would make the
 /// expressions many times as large.
 pub(super) struct Signs {
-    latin: bytes::RegexSet,
-    latin_each: Vec<(Sign, bytes::Regex)>,
-    scripts: LazyLock<Vec<(Sign, regex::Regex)>>,
+    latin: Set<bytes::Regex>,
+    scripts: LazyLock<Set<Regex>>,
+}
+
+/// Signs that are compiled when the words of one are there.
+struct Set<R> {
+    filter: Filter,
+    each: Vec<(Sign, String, OnceLock<Option<R>>)>,
+}
+
+impl<R> Set<R> {
+    fn new(signs: Vec<(Sign, String)>) -> Self {
+        let filter = Filter::new(signs.iter().map(|(_, pattern)| pattern.as_str()));
+        let each = signs.into_iter().map(|(sign, pattern)| (sign, pattern, OnceLock::new()));
+        Self { filter, each: each.collect() }
+    }
+
+    /// The signs that `text` may have. A test makes sure that all of them compile.
+    fn likely<'s>(
+        &'s self,
+        text: &str,
+        compile: fn(&str) -> Option<R>,
+    ) -> impl Iterator<Item = (Sign, &'s R)> {
+        self.filter.candidates(text).into_iter().filter_map(move |at| {
+            let (sign, pattern, compiled) = self.each.get(at)?;
+            Some((*sign, compiled.get_or_init(|| compile(pattern)).as_ref()?))
+        })
+    }
 }
 
 #[derive(Deserialize)]
@@ -115,42 +141,35 @@ fn latin() -> Vec<(Sign, String)> {
     signs
 }
 
-fn scripts() -> Vec<(Sign, regex::Regex)> {
+fn scripts() -> Vec<(Sign, String)> {
     let mut signs = Vec::new();
     for language in foreign().iter().filter(|language| !language.latin) {
-        for (what, pattern) in language.patterns() {
-            if let Ok(pattern) = regex::Regex::new(&format!("(?i){pattern}")) {
-                signs.push((Sign { what, strong: true, said: false }, pattern));
-            }
-        }
+        let patterns = language.patterns().into_iter();
+        signs.extend(
+            patterns.map(|(what, pattern)| (Sign { what, strong: true, said: false }, pattern)),
+        );
     }
     signs
 }
 
-pub(super) static SIGNS: LazyLock<Signs> = LazyLock::new(|| {
-    let compile = |(sign, pattern): (Sign, String)| {
-        let pattern = format!("(?im-u){pattern}");
-        bytes::Regex::new(&pattern).ok().map(|compiled| (sign, pattern, compiled))
-    };
-    let each: Vec<_> = latin().into_iter().filter_map(compile).collect();
-    let set = bytes::RegexSetBuilder::new(each.iter().map(|(_, pattern, _)| pattern))
-        .size_limit(64 << 20)
-        .dfa_size_limit(16 << 20)
-        .build();
-    Signs {
-        latin: set.unwrap_or_else(|_| bytes::RegexSet::empty()),
-        latin_each: each.into_iter().map(|(sign, _, compiled)| (sign, compiled)).collect(),
-        scripts: LazyLock::new(scripts),
-    }
+fn in_ascii(pattern: &str) -> Option<bytes::Regex> {
+    bytes::Regex::new(&format!("(?im-u){pattern}")).ok()
+}
+
+fn in_any_script(pattern: &str) -> Option<Regex> {
+    Regex::new(&format!("(?i){pattern}")).ok()
+}
+
+pub(super) static SIGNS: LazyLock<Signs> = LazyLock::new(|| Signs {
+    latin: Set::new(latin()),
+    scripts: LazyLock::new(|| Set::new(scripts())),
 });
 
 impl Signs {
     /// Every sign in a text that [`plain`] gave, with the byte at which it begins.
     pub(super) fn in_latin(&self, text: &str) -> Vec<(Sign, usize)> {
-        let matched = self.latin.matches(text.as_bytes());
-        let each = matched.iter().filter_map(|index| self.latin_each.get(index));
-        let found = each.flat_map(|(sign, regex)| {
-            regex.find_iter(text.as_bytes()).map(|found| (*sign, found.start()))
+        let found = self.latin.likely(text, in_ascii).flat_map(|(sign, regex)| {
+            regex.find_iter(text.as_bytes()).map(move |found| (sign, found.start()))
         });
         found.collect()
     }
@@ -160,8 +179,8 @@ impl Signs {
         if text.is_ascii() {
             return Vec::new();
         }
-        let each = self.scripts.iter();
-        let found = each.filter_map(|(sign, regex)| Some((*sign, regex.find(text)?.start())));
+        let each = self.scripts.likely(text, in_any_script);
+        let found = each.filter_map(|(sign, regex)| Some((sign, regex.find(text)?.start())));
         found.collect()
     }
 
@@ -179,11 +198,23 @@ mod tests {
 
     #[test]
     fn every_sign_compiles() {
-        let signs = &*SIGNS;
-        assert_eq!(signs.latin_each.len(), latin().len());
-        assert_eq!(signs.latin.len(), latin().len());
-        let scripts = foreign().iter().filter(|language| !language.latin).count();
-        assert_eq!(signs.scripts.len(), 4 * scripts);
+        for (_, pattern) in latin() {
+            assert!(in_ascii(&pattern).is_some(), "{pattern}");
+        }
+        for (_, pattern) in scripts() {
+            assert!(in_any_script(&pattern).is_some(), "{pattern}");
+        }
+        let languages = foreign().iter().filter(|language| !language.latin).count();
+        assert_eq!(scripts().len(), 4 * languages);
         assert!(english().len() > 50 && foreign().len() > 12);
+    }
+
+    /// A line of code that says nothing costs no expression.
+    #[test]
+    fn few_signs_need_no_words() {
+        let likely = SIGNS.latin.filter.candidates("let review = findings.len();");
+        assert!(likely.len() < 8, "{likely:?} of {}", SIGNS.latin.each.len());
+        let nothing = SIGNS.latin.filter.candidates("");
+        assert!(nothing.is_empty(), "{nothing:?}");
     }
 }
