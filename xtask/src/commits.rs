@@ -205,9 +205,20 @@ pub(crate) fn measure(words: &[String]) -> Result<()> {
         let clone = cloned(repository, &folder.join(&name))?;
         let mut tally = Tally::default();
         let _ = writeln!(notes, "\n{name}");
-        for (position, commit) in commits(&clone, asked.last)?.iter().enumerate() {
+        // A clone that lacks an object of one commit has other commits.
+        for (position, commit) in commits(&clone, asked.last.saturating_mul(2))?.iter().enumerate()
+        {
+            if tally.commits == asked.last {
+                break;
+            }
             // The first look at a commit reads what no cache has yet.
-            let (seen, first) = review(&quorum, &clone, commit, &[])?;
+            let (seen, first) = match review(&quorum, &clone, commit, &[]) {
+                Ok(reviewed) => reviewed,
+                Err(error) => {
+                    let _ = writeln!(notes, "  {commit} cannot be reviewed: {error:#}");
+                    continue;
+                }
+            };
             tally.add(&seen);
             note(&mut notes, commit, &seen);
             let Some(against) = &against else {
@@ -295,9 +306,8 @@ fn review(quorum: &Path, clone: &Path, commit: &str, agents: &[String]) -> Resul
     let before = children()?;
     let said = review.output().with_context(|| format!("starting {review:?}"))?;
     let ticks = children()? - before;
-    let result = serde_json::from_slice(&said.stdout).with_context(|| {
-        format!("{review:?} ended with {}: {}", said.status, String::from_utf8_lossy(&said.stderr))
-    })?;
+    let result = serde_json::from_slice(&said.stdout)
+        .with_context(|| String::from_utf8_lossy(&said.stderr).into_owned())?;
     Ok((Seen::of(&result)?, ticks))
 }
 
