@@ -272,7 +272,8 @@ fn limited(file: &ParsedFile, unfinished: &[(u32, u32)]) -> Vec<Limited> {
         }
     };
     let wide = |&(first, last): &(usize, usize)| (first as u64, last as u64);
-    let cause = format!("nested more than {} levels deep", quorum_syntax::Limits::default().depth);
+    let depth = quorum_syntax::Limits::default().depth;
+    let cause = format!("nested more than {depth} levels deep, or never closed");
     add(Limit::Bound, cause, &mut file.too_deep.iter().map(wide));
     let cause = "values were followed only in part, because the code is too involved";
     let mut rows = unfinished.iter().map(|&(first, last)| (u64::from(first), u64::from(last)));

@@ -104,6 +104,23 @@ fn what_is_nested_too_deep_is_named_and_the_rest_is_reviewed() {
 }
 
 #[test]
+fn what_is_never_closed_is_named_and_the_rest_is_reviewed() {
+    // One error with 100,000 tokens side by side took minutes, in each rule that looks sideways.
+    for open in ["(", "[", "{", "([{", "f(a, ", "(\n"] {
+        let unclosed = format!("x = {}\n\n", open.repeat(100_000 / open.len()));
+        let text = ["import os\nfrom flask import request\n", &unclosed, VULNERABLE].concat();
+        let review = review("app.py", "Python", &text);
+        let at = text.lines().position(|line| line.contains("os.system")).expect("it is there") + 1;
+        let bounded = lines_of(&review, Limit::Bound);
+        let names = |line: u64| bounded.iter().any(|&(first, last)| (first..=last).contains(&line));
+        assert!(names(3), "{open}");
+        let named = names(at as u64);
+        let found = review.findings.iter().any(|found| found.line == at as u64);
+        assert!(found || named, "{open}: {:?}", review.limited);
+    }
+}
+
+#[test]
 fn lines_that_no_parser_understands_are_named() {
     let text = ["import os\nfrom flask import request\n\n)) %% ((\n\n", VULNERABLE].concat();
     let review = review("app.py", "Python", &text);

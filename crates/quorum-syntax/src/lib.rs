@@ -4,6 +4,7 @@
 //! depth and work, so that hostile source costs a bounded amount and is then searched as text. On top of it,
 //! [`outline`](outline::outline()) says what a file declares and what it refers to.
 
+mod bear;
 mod language;
 pub mod outline;
 mod parse;

@@ -6,7 +6,7 @@ use thiserror::Error;
 use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
 use crate::shallow::{self, Rows};
-use crate::{Lang, php};
+use crate::{Lang, bear, php};
 
 /// How much one parse may cost.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +69,15 @@ pub struct Parsed {
     pub unread: Rows,
 }
 
+impl Parsed {
+    /// Adds lines of which something was left out before they were parsed.
+    fn name_too_deep(&mut self, rows: Rows) {
+        self.too_deep = shallow::merged(rows.into_iter().chain(self.too_deep.drain(..)).collect());
+        let too_deep = &self.too_deep;
+        self.unread.retain(|rows| !shallow::meets(too_deep, *rows));
+    }
+}
+
 /// Parses within the default limits.
 pub fn parse(source: &[u8], lang: Lang) -> Result<Tree, ParseError> {
     parse_within(source, lang, Limits::default())
@@ -89,7 +98,20 @@ pub fn read_within(source: &[u8], lang: Lang, limits: Limits) -> Result<Parsed, 
     let page = (lang == Lang::Php).then(|| php::without_html(source)).flatten();
     let source = page.as_deref().unwrap_or(source);
     let filler = if lang == Lang::Json { b'0' } else { b'a' };
-    shallow::read(source, limits.depth, filler, |source| tree(&mut parser, source, limits))
+    if bear::is_endless(source, lang) {
+        return Err(ParseError::TooInvolved { bytes: source.len() });
+    }
+    let out = bear::unbearable(source, lang);
+    let parse = |source: &[u8]| tree(&mut parser, source, limits);
+    if out.is_empty() {
+        return shallow::read(source, limits.depth, filler, parse);
+    }
+    // A name is one token, where blanks are looked at one by one wherever a grammar is at a loss.
+    let name = matches!(lang, Lang::Hcl | Lang::Java | Lang::CSharp);
+    let (source, rows) = shallow::without(source, &out, if name { b'a' } else { b' ' });
+    let mut parsed = shallow::read(&source, limits.depth, filler, parse)?;
+    parsed.name_too_deep(rows);
+    Ok(parsed)
 }
 
 fn tree(parser: &mut Parser, source: &[u8], limits: Limits) -> Result<Tree, ParseError> {

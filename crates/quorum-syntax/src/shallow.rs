@@ -1,8 +1,11 @@
-//! Trees of a bounded depth.
+//! Trees of a bounded depth, without errors of a thousand parts.
 //!
 //! Looking upwards in a tree costs its depth, and code that follows a tree downwards needs stack
 //! for it. So what is nested deeper than a limit is taken out of the source before it is parsed
 //! again: everything around it is still read, and the lines are named.
+//!
+//! What is never closed becomes one error with all its tokens side by side, and looking sideways
+//! costs their number. So the tokens of such an error are taken out, too.
 
 use tree_sitter::{Node, Tree, TreeCursor};
 
@@ -13,6 +16,9 @@ pub type Rows = Vec<(usize, usize)>;
 
 /// How often a source is shortened before it is given up.
 const ROUNDS: usize = 4;
+
+/// Parts of one error. Lists that a grammar knows are kept as balanced trees; errors are not.
+const WIDEST: u32 = 1_000;
 
 /// Reads `source` by `parse`, so that the tree has no more than `limit` levels. What is taken out
 /// becomes `filler`, which can stand for a value and for a type.
@@ -28,7 +34,9 @@ pub(crate) fn read(
     for round in 0..=ROUNDS {
         // A part that was taken out may be read another way; each round leaves more room.
         let deepest = limit.saturating_sub(limit / 8 * round);
-        let cuts = cuts(&tree, limit, deepest.max(1));
+        let mut cuts = cuts(&tree, limit, deepest.max(1));
+        // Tokens alone first, so that what stands between them is still read.
+        cuts.extend(wide(&tree, round < ROUNDS / 2));
         if cuts.is_empty() {
             let mut unread = errors(&tree);
             unread.retain(|rows| !meets(&too_deep, *rows));
@@ -40,7 +48,7 @@ pub(crate) fn read(
         let bytes = shortened.get_or_insert_with(|| source.to_vec());
         for cut in &cuts {
             too_deep.push(cut.rows);
-            take_out(&mut bytes[cut.start..cut.end], filler);
+            take_out(&mut bytes[cut.start..cut.end], if cut.blank { b' ' } else { filler });
         }
         too_deep = merged(too_deep);
         tree = parse(bytes)?;
@@ -48,11 +56,73 @@ pub(crate) fn read(
     Err(ParseError::TooDeep { limit })
 }
 
+/// A source with `filler` in the place of some ranges of bytes, which are in order, and the rows
+/// that they are on.
+pub(crate) fn without(source: &[u8], ranges: &[(usize, usize)], filler: u8) -> (Vec<u8>, Rows) {
+    let mut bytes = source.to_vec();
+    let mut rows = Rows::new();
+    let (mut row, mut from) = (0, 0);
+    for &(start, end) in ranges {
+        let ends = |from, to| memchr::memchr_iter(b'\n', &source[from..to]).count();
+        let first = row + ends(from, start);
+        row = first + ends(start, end.saturating_sub(1).max(start));
+        rows.push((first, row));
+        from = end.saturating_sub(1).max(start);
+        let kept = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        bytes[start..end].iter_mut().filter(|byte| !kept(byte)).for_each(|byte| *byte = filler);
+    }
+    (bytes, merged(rows))
+}
+
 /// What is taken out of a source.
 struct Cut {
     start: usize,
     end: usize,
     rows: (usize, usize),
+    /// Whether nothing is left in its place.
+    blank: bool,
+}
+
+impl Cut {
+    fn of(node: Node<'_>, blank: bool) -> Self {
+        let rows = (node.start_position().row, last_row(node));
+        Self { start: node.start_byte(), end: node.end_byte(), rows, blank }
+    }
+}
+
+/// The tokens of errors with too many parts; where there are none left, or `tokens` is not asked
+/// for, all of such errors. What is left of an error may be read another way than it is meant, so
+/// that all its rows are named.
+fn wide(tree: &Tree, tokens: bool) -> Vec<Cut> {
+    let (mut single, mut whole) = (Vec::new(), Vec::new());
+    if !tree.root_node().has_error() {
+        return whole;
+    }
+    // The rows of the node around each level, where it is such an error.
+    let mut around = vec![None];
+    walk(tree, |node, level, _| {
+        around.truncate(level + 1);
+        let cut = Cut::of(node, true);
+        let is_wide = node.is_error() && node.child_count() > WIDEST;
+        around.push(is_wide.then_some(cut.rows));
+        let rows = around[level].filter(|_| is_token(node) && cut.start < cut.end);
+        if let Some(rows) = rows {
+            single.push(Cut { rows, ..cut });
+        } else if is_wide {
+            whole.push(cut);
+        }
+        node.has_error() && rows.is_none()
+    });
+    if tokens && !single.is_empty() { single } else { whole }
+}
+
+/// A token, or a node that is nothing else.
+fn is_token(node: Node<'_>) -> bool {
+    match node.child_count() {
+        0 => true,
+        1 => node.child(0).is_none_or(|child| child.child_count() == 0),
+        _ => false,
+    }
 }
 
 /// The parts at level `at`, where they reach below the level `limit`.
@@ -66,11 +136,7 @@ fn cuts(tree: &Tree, limit: usize, at: usize) -> Vec<Cut> {
                 found.extend(open.take());
             }
             deep = false;
-            open = Some(Cut {
-                start: node.start_byte(),
-                end: node.end_byte(),
-                rows: (node.start_position().row, node.end_position().row),
-            });
+            open = Some(Cut::of(node, false));
         }
         deep |= level > limit;
         true
@@ -113,13 +179,13 @@ fn last_row(node: Node<'_>) -> usize {
     if end.column == 0 && end.row > start.row { end.row - 1 } else { end.row }
 }
 
-fn meets(known: &[(usize, usize)], (first, last): (usize, usize)) -> bool {
+pub(crate) fn meets(known: &[(usize, usize)], (first, last): (usize, usize)) -> bool {
     let at = known.partition_point(|&(_, end)| end < first);
     known.get(at).is_some_and(|&(start, _)| start <= last)
 }
 
 /// Sorted, with what meets put together.
-fn merged(mut rows: Rows) -> Rows {
+pub(crate) fn merged(mut rows: Rows) -> Rows {
     rows.sort_unstable();
     let mut out = Rows::with_capacity(rows.len());
     for (first, last) in rows {
@@ -230,6 +296,56 @@ mod tests {
             !node.is_error()
         });
         seen
+    }
+
+    /// What is never closed, in each language: before it, its opening, after.
+    const UNCLOSED: &[(Lang, &str, &str)] = &[
+        (Lang::Bash, "f() { echo ", "; }\nafter() { :; }\n"),
+        (Lang::C, "int f() { x = ", "; }\nint after(void) { return 1; }\n"),
+        (Lang::Cpp, "int f() { x = ", "; }\nint after() { return 1; }\n"),
+        (Lang::CSharp, "class A { int F() { return ", "; }\nvoid After() {} }\n"),
+        (Lang::Go, "package p\nfunc f() { x := ", " }\nfunc after() {}\n"),
+        (Lang::Hcl, "a = ", "\nb = 1\n"),
+        (Lang::Java, "class A { int f() { return ", "; }\nvoid after() {} }\n"),
+        (Lang::JavaScript, "x = ", ";\nfunction after() {}\n"),
+        (Lang::Json, "[", "]\n"),
+        (Lang::Kotlin, "fun f() { val x = ", " }\nfun after() {}\n"),
+        (Lang::Php, "<?php function f() { $x = ", "; }\nfunction after() {}\n"),
+        (Lang::Python, "x = ", "\ndef after(): pass\n"),
+        (Lang::Ruby, "def f\n x = ", "\nend\ndef after; end\n"),
+        (Lang::Rust, "fn f() { let x = ", "; }\nfn after() {}\n"),
+        (Lang::Tsx, "let x = ", ";\nfunction after() {}\n"),
+        (Lang::TypeScript, "let x = ", ";\nfunction after() {}\n"),
+        (Lang::Yaml, "a: ", "\nb: 1\n"),
+    ];
+
+    #[test]
+    fn no_error_has_thousands_of_parts() {
+        assert!(Lang::ALL.iter().all(|lang| UNCLOSED.iter().any(|case| case.0 == *lang)));
+        for &(lang, before, after) in UNCLOSED {
+            for open in ["(", "[", "{", "([{", "f(a, ", "(\n", "\"", "'", "`", "<a>", "${", "\"${"]
+            {
+                let source = [before, &open.repeat(8_000 / open.len()), after].concat();
+                let parsed = match read_within(source.as_bytes(), lang, Limits::default()) {
+                    Ok(parsed) => parsed,
+                    Err(error) => panic!("{lang} {open}: {error}"),
+                };
+                let mut widest = 0;
+                walk(&parsed.tree, |node, _, _| {
+                    widest = widest.max(if node.is_error() { node.child_count() } else { 0 });
+                    true
+                });
+                assert!(widest <= WIDEST, "{lang} {open}: {widest} parts");
+            }
+        }
+    }
+
+    #[test]
+    fn what_comes_after_unclosed_brackets_is_read() {
+        let source = format!("x = {}\n\ndef after():\n    run()\n", "(".repeat(100_000));
+        let read = read_within(source.as_bytes(), Lang::Python, Limits::default()).expect("a tree");
+        assert_eq!(read.too_deep.first().map(|rows| rows.0), Some(0));
+        assert!(walk_kinds(&read.tree, 2), "{}", read.tree.root_node().to_sexp());
     }
 
     #[test]

@@ -198,9 +198,9 @@ fn logic(file: &ParsedFile, lang: Lang, root: Node<'_>) -> Option<Logic> {
 fn commented_lines(root: Node<'_>) -> HashSet<u64> {
     let mut lines = HashSet::new();
     walk(root, |node| {
-        // A comment after code on the same line does not make the line a comment.
-        let alone = node.prev_sibling().is_none_or(|before| end_line(before) < line(node));
         if is_comment(node) {
+            // A comment after code on the same line does not make the line a comment.
+            let alone = node.prev_sibling().is_none_or(|before| end_line(before) < line(node));
             lines.extend(line(node) + u64::from(!alone)..=end_line(node));
         }
         true
