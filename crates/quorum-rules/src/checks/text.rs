@@ -27,5 +27,19 @@ fn is_prose(file: &ParsedFile) -> bool {
 fn is_test(file: &ParsedFile) -> bool {
     let path = file.path();
     file.source.entry.has(Flag::Test)
-        || path.split('/').any(|part| matches!(part, "test" | "tests" | "testdata" | "fixtures"))
+        || path.split('/').any(|part| {
+            matches!(
+                part,
+                "test"
+                    | "tests"
+                    | "testdata"
+                    | "fixtures"
+                    | "__tests__"
+                    | "snapshots"
+                    | "__snapshots__"
+                    | "spec"
+                    | "golden"
+                    | "cassettes"
+            )
+        })
 }

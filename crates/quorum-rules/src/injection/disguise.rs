@@ -60,52 +60,52 @@ fn is_combining(character: char) -> bool {
 
 /// Letters with accents, and letters of other scripts, beside what they look like.
 const ALIKE: &[(&str, &str)] = &[
-    ("àáâãäåāăąǎǻạảấầẩẫậắằẳẵặаαɑ", "a"),
+    ("àáâãäåāăąǎǻạảấầẩẫậắằẳẵặаαɑᴀ", "a"),
     ("ÀÁÂÃÄÅĀĂĄǍẠẢАΑᎪ", "A"),
     ("ВΒᏴ", "B"),
-    ("Ьƅ", "b"),
+    ("Ьƅʙ", "b"),
     ("çćĉċčсϲᴄⅽ", "c"),
     ("ÇĆĈĊČСϹᏟⅭ", "C"),
-    ("ďđԁⅾ", "d"),
+    ("ďđԁⅾᴅ", "d"),
     ("ĎĐᎠⅮ", "D"),
-    ("èéêëēĕėęěẹẻẽếềểễệеєҽ", "e"),
+    ("èéêëēĕėęěẹẻẽếềểễệеєҽᴇ", "e"),
     ("ÈÉÊËĒĔĖĘĚЕΕᎬ", "E"),
-    ("ĝğġģɡց", "g"),
+    ("ĝğġģɡցɢ", "g"),
     ("ĜĞĠĢԌᏀ", "G"),
-    ("ĥħһհ", "h"),
+    ("ĥħһհʜ", "h"),
     ("ĤĦНΗᎻ", "H"),
-    ("ìíîïĩīĭįıịỉіɩιⅰ", "i"),
+    ("ìíîïĩīĭįıịỉіɩιⅰɪ", "i"),
     ("ÌÍÎÏĨĪĬĮİІΙ", "I"),
-    ("ĵјϳ", "j"),
+    ("ĵјϳᴊ", "j"),
     ("ĴЈᎫ", "J"),
     ("ķκкᴋ", "k"),
     ("ĶКΚᏦ", "K"),
-    ("ĺļľłℓⅼ", "l"),
+    ("ĺļľłℓⅼʟ", "l"),
     ("ĹĻĽŁⅬᏞ", "L"),
     ("МΜᎷⅯ", "M"),
     ("мᴍⅿ", "m"),
-    ("ñńņňոп", "n"),
+    ("ñńņňոпɴ", "n"),
     ("ÑŃŅŇΝ", "N"),
-    ("òóôõöøōŏőơọỏốồổỗộớờởỡợоοσօ", "o"),
+    ("òóôõöøōŏőơọỏốồổỗộớờởỡợоοσօᴏ", "o"),
     ("ÒÓÔÕÖØŌŎŐƠОΟՕ", "O"),
-    ("рρ", "p"),
+    ("рρᴘ", "p"),
     ("РΡᏢ", "P"),
     ("ԛզ", "q"),
-    ("ŕŗřгᴦ", "r"),
+    ("ŕŗřгᴦʀ", "r"),
     ("ŔŖŘᎡ", "R"),
-    ("śŝşšșѕ", "s"),
+    ("śŝşšșѕꜱ", "s"),
     ("ŚŜŞŠȘЅᏚ", "S"),
-    ("ţťŧțтτ", "t"),
+    ("ţťŧțтτᴛ", "t"),
     ("ŢŤŦȚТΤᎢ", "T"),
-    ("ùúûüũūŭůűųưụủứừửữựυս", "u"),
+    ("ùúûüũūŭůűųưụủứừửữựυսᴜ", "u"),
     ("ÙÚÛÜŨŪŬŮŰŲƯՍ", "U"),
-    ("νѵⅴ", "v"),
+    ("νѵⅴᴠ", "v"),
     ("ѴⅤᏙ", "V"),
-    ("ŵԝѡ", "w"),
+    ("ŵԝѡᴡ", "w"),
     ("ŴԜᎳ", "W"),
     ("хχⅹ", "x"),
     ("ХΧⅩ", "X"),
-    ("ýÿŷуγү", "y"),
+    ("ýÿŷуγүʏ", "y"),
     ("ÝŸŶУΥҮ", "Y"),
     ("źżžᴢ", "z"),
     ("ŹŻŽΖᏃ", "Z"),
@@ -166,6 +166,7 @@ pub(super) fn is_mixed(line: &str) -> bool {
 pub(super) enum Disguise {
     Base64,
     Hex,
+    Numbers,
     Percent,
     Escapes,
     Entities,
@@ -181,6 +182,7 @@ impl Disguise {
         match self {
             Self::Base64 => "base64",
             Self::Hex => "hexadecimal digits",
+            Self::Numbers => "numbers for letters",
             Self::Percent => "percent signs",
             Self::Escapes => "escapes",
             Self::Entities => "entities",
@@ -194,20 +196,22 @@ impl Disguise {
 
     /// Whether programs hardly ever write text this way by themselves.
     pub(super) fn is_deliberate(self) -> bool {
-        matches!(self, Self::Base64 | Self::Hex | Self::Tags)
+        matches!(self, Self::Base64 | Self::Hex | Self::Numbers | Self::Tags)
     }
 
     /// Whether an ASCII line could be written in such a way: a pass over its bytes.
     pub(super) fn is_possible(line: &str) -> bool {
         let bytes = line.as_bytes();
-        let mut run = 0;
+        let (mut run, mut numbers) = (0, 0);
         for (at, &byte) in bytes.iter().enumerate() {
             run = if is_base64(byte) { run + 1 } else { 0 };
             let next = bytes.get(at + 1).copied().unwrap_or_default();
             let before =
                 at.checked_sub(1).and_then(|at| bytes.get(at)).copied().unwrap_or_default();
             let in_word = before.is_ascii_alphabetic() && next.is_ascii_alphabetic();
+            numbers += usize::from(byte.is_ascii_digit() && !next.is_ascii_digit());
             if run >= SHORTEST
+                || numbers >= FEWEST
                 || (byte == b'%' && next.is_ascii_hexdigit())
                 || (byte == b'\\' && matches!(next, b'x' | b'u'))
                 || (byte == b'&' && next == b'#')
@@ -225,7 +229,11 @@ impl Disguise {
         let mut found: Vec<(Self, String)> = Vec::new();
         for run in runs(line) {
             if let Some(text) = from_base64(run) {
-                found.push((Self::Base64, text));
+                // Encoded twice is hidden twice.
+                let inner = (text.len() >= SHORTEST && text.bytes().all(is_padded))
+                    .then(|| from_base64(text.trim_end_matches('=')))
+                    .flatten();
+                found.push((Self::Base64, inner.unwrap_or(text)));
             }
             if let Some(text) = from_hex(run) {
                 found.push((Self::Hex, text));
@@ -234,15 +242,17 @@ impl Disguise {
         let mut add = |disguise: Self, text: Option<String>| {
             found.extend(text.map(|text| (disguise, text)));
         };
+        add(Self::Numbers, numbers(line));
         add(Self::Percent, decoded(line, "%", 2));
-        add(Self::Escapes, decoded(line, "\\x", 2).or_else(|| decoded(line, "\\u", 4)));
+        let escapes = decoded(line, "\\x", 2).or_else(|| braced(line));
+        add(Self::Escapes, escapes.or_else(|| decoded(line, "\\u", 4)));
         add(Self::Entities, entities(line));
         add(Self::Tags, tags(line));
         let lower = readable.to_ascii_lowercase();
         let has = |stems: &[&str]| stems.iter().any(|stem| lower.contains(stem));
-        let turned = has(&["vtaber", "vafgehpgvba", "nccebir", "svaqvatf"]);
+        let turned = has(&["vtaber", "qvfertneq", "vafgehpgvba", "nccebir", "svaqvatf"]);
         add(Self::Rot13, turned.then(|| readable.chars().map(rot13).collect()));
-        let reversed = has(&["snoitcurtsni", "sgnidnif", "evorppa"]);
+        let reversed = has(&["snoitcurtsni", "dragersid", "sgnidnif", "evorppa"]);
         add(Self::Reversed, reversed.then(|| readable.chars().rev().collect()));
         add(Self::Leet, leet(readable));
         add(Self::Spaced, together(readable));
@@ -252,6 +262,13 @@ impl Disguise {
 
 /// Encoded text of fewer characters says nothing.
 const SHORTEST: usize = 24;
+
+/// Fewer numbers in a row spell nothing.
+const FEWEST: usize = 16;
+
+fn is_padded(byte: u8) -> bool {
+    is_base64(byte) || byte == b'='
+}
 
 fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
@@ -282,9 +299,53 @@ fn from_hex(run: &str) -> Option<String> {
     readable(pairs.collect::<Result<Vec<u8>, _>>().ok()?)
 }
 
-/// Bytes as text, where they are words.
+/// The longest row of numbers in a line, decimal or hexadecimal, as the letters that they count.
+fn numbers(line: &str) -> Option<String> {
+    let (mut longest, mut row) = (Vec::new(), Vec::new());
+    let words = line.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    for word in words.chain(["end"]) {
+        let number = match word.strip_prefix("0x") {
+            Some(digits) if digits.len() == 2 => u8::from_str_radix(digits, 16).ok(),
+            _ => word.parse().ok(),
+        };
+        match number {
+            Some(byte) if byte >= b' ' || matches!(byte, b'\t' | b'\n' | b'\r') => row.push(byte),
+            _ if row.len() > longest.len() => longest = std::mem::take(&mut row),
+            _ => row.clear(),
+        }
+    }
+    if longest.len() < FEWEST { None } else { readable(longest) }
+}
+
+/// The line with `\u{…}` as the characters that they stand for.
+fn braced(line: &str) -> Option<String> {
+    if line.matches("\\u{").count() < 3 {
+        return None;
+    }
+    let mut parts = line.split("\\u{");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let code = part.split_once('}');
+        let character = code.and_then(|(code, rest)| {
+            Some((char::from_u32(u32::from_str_radix(code, 16).ok()?)?, rest))
+        });
+        match character {
+            Some((character, rest)) => {
+                out.push(character);
+                out.push_str(rest);
+            }
+            None => out.push_str(part),
+        }
+    }
+    Some(out)
+}
+
+/// Bytes as text, where they are words or encoded once more.
 fn readable(bytes: Vec<u8>) -> Option<String> {
     let text = String::from_utf8(bytes).ok()?;
+    if text.len() >= SHORTEST && text.bytes().all(is_padded) {
+        return Some(text);
+    }
     let odd = text.chars().filter(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')).count();
     let is_words =
         text.contains(' ') || text.chars().any(|c| c > '\u{2fff}') || text.contains("[]");

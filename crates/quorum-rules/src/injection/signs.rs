@@ -19,6 +19,8 @@ pub(super) struct Sign {
     pub(super) strong: bool,
     /// Counts in comments and strings alone.
     pub(super) said: bool,
+    /// Speaks of reviewing, and not to any model there is.
+    pub(super) aimed: bool,
 }
 
 /// All signs. Letters of ASCII alone where that is enough: those of every script would make the
@@ -67,6 +69,8 @@ struct EnglishSign {
     strong: bool,
     #[serde(default, rename = "where")]
     place: String,
+    #[serde(default)]
+    any_model: bool,
     patterns: Vec<String>,
 }
 
@@ -93,17 +97,21 @@ fn yes() -> bool {
 }
 
 impl Language {
-    fn patterns(&self) -> [(&'static str, String); 4] {
+    fn patterns(&self) -> [(Sign, String); 4] {
         let (ignore, told) = (&self.ignore, &self.told);
         let dismissed = match self.order.as_str() {
             "told-ignore" => format!("{told}.{{0,20}}?{ignore}"),
             _ => format!("{ignore}.{{0,12}}?{told}|{told}\\W+(?:zu )?{ignore}"),
         };
+        let sign = |what, aimed| Sign { what, strong: true, said: false, aimed };
         [
-            ("asks to ignore instructions", dismissed),
-            ("asks for silence", self.silence.clone()),
-            ("asks for approval", self.approve.clone()),
-            ("speaks to reviewers", format!("{}\\s{{0,2}}(?:[:,!]|：|！|，)", self.who)),
+            (sign("asks to ignore instructions", false), dismissed),
+            (sign("asks for silence", true), self.silence.clone()),
+            (sign("asks for approval", true), self.approve.clone()),
+            (
+                sign("speaks to reviewers", true),
+                format!("{}\\s{{0,2}}(?:[:,!]|：|！|，)", self.who),
+            ),
         ]
     }
 }
@@ -124,7 +132,8 @@ fn english() -> Vec<(Sign, String)> {
             for (name, words) in &file.words {
                 pattern = pattern.replace(&format!("{{{name}}}"), words);
             }
-            signs.push((Sign { what, strong: sign.strong, said }, pattern));
+            let aimed = !sign.any_model;
+            signs.push((Sign { what, strong: sign.strong, said, aimed }, pattern));
         }
     }
     signs
@@ -134,9 +143,7 @@ fn latin() -> Vec<(Sign, String)> {
     let mut signs = english();
     for language in foreign().iter().filter(|language| language.latin) {
         let patterns = language.patterns().into_iter();
-        signs.extend(patterns.map(|(what, pattern)| {
-            (Sign { what, strong: true, said: false }, format!(r"\b(?:{pattern})"))
-        }));
+        signs.extend(patterns.map(|(sign, pattern)| (sign, format!(r"\b(?:{pattern})"))));
     }
     signs
 }
@@ -144,10 +151,7 @@ fn latin() -> Vec<(Sign, String)> {
 fn scripts() -> Vec<(Sign, String)> {
     let mut signs = Vec::new();
     for language in foreign().iter().filter(|language| !language.latin) {
-        let patterns = language.patterns().into_iter();
-        signs.extend(
-            patterns.map(|(what, pattern)| (Sign { what, strong: true, said: false }, pattern)),
-        );
+        signs.extend(language.patterns());
     }
     signs
 }

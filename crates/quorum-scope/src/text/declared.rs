@@ -107,7 +107,8 @@ fn declaration(path: &str, bytes: &[u8]) -> Option<(String, Reader)> {
     });
     let head = &bytes[..bytes.len().min(HEAD)];
     let mut rules = vec![(&XML, Reader::Strict), (&STYLE, Reader::Lenient)];
-    if has(head, b"ncoding") || has(head, b"NCODING") || has(head, b"charset") {
+    let names_one = has(head, b"ncoding") || has(head, b"NCODING") || has(head, b"charset");
+    if names_one && goes_by_its_words(path, head) {
         rules.extend([(&SERVER, Reader::Strict), (&ANSWER, Reader::Strict)]);
     }
     let found = rules.into_iter().find_map(|(rule, reader)| {
@@ -121,6 +122,29 @@ fn declaration(path: &str, bytes: &[u8]) -> Option<(String, Reader)> {
     let name = PAGE.as_ref()?.captures(head)?.get(1)?;
     classify::is_page(path)
         .then(|| (String::from_utf8_lossy(name.as_bytes()).into_owned(), Reader::Lenient))
+}
+
+/// Whether a server may read the file by what it says in the words of PHP, Perl or Java's pages. In
+/// the source of another language these are a string at most.
+fn goes_by_its_words(path: &str, head: &[u8]) -> bool {
+    const OTHERS: [&str; 14] = [
+        "Rust",
+        "Go",
+        "Python",
+        "JavaScript",
+        "TypeScript",
+        "TSX",
+        "JSX",
+        "Java",
+        "Kotlin",
+        "C#",
+        "Ruby",
+        "Swift",
+        "Scala",
+        "Markdown",
+    ];
+    let language = classify::language_of(path, &String::from_utf8_lossy(head));
+    !language.is_some_and(|language| OTHERS.contains(&language.as_str()))
 }
 
 fn has(text: &[u8], word: &[u8]) -> bool {

@@ -219,3 +219,13 @@ fn java_s_escapes_are_code_outside_of_literals() {
     let literals = "char a = '\\u0041'; String b = \"\\u001b[0m\\\\u0022\"; // \\u00e9 \\u0041\n/* \\u0022 */ String c = \"\"\"\n \\u0041 \"\"\";\n";
     assert_eq!(read("A.java", literals.into(), true), Readable::Plain(literals.into()));
 }
+
+#[test]
+fn the_words_of_one_language_are_a_string_in_another() {
+    let page = "<%@ page pageEncoding=\"UTF-7\" %>";
+    assert_eq!(text_of("a.jsp", page.as_bytes(), true), None);
+    let source = format!("const PAGE: &str = r#\"{page}\"#;\n");
+    assert_eq!(text_of("src/a.rs", source.as_bytes(), true), Some(source.clone()));
+    // A file of no known language may be one that a server includes.
+    assert_eq!(text_of("a.inc", format!("x\n{page}\n").as_bytes(), true), None);
+}

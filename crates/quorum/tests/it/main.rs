@@ -10,6 +10,7 @@ mod crashes;
 mod doctor;
 mod egress;
 mod eval;
+mod first_run;
 mod gates;
 mod gates_safety;
 #[cfg(target_os = "linux")]
