@@ -6,7 +6,7 @@ use quorum_model::finding::Finding;
 use quorum_model::gate::GateResult;
 use quorum_model::plan::Plan;
 use quorum_model::result::{SopResult, SopSeverity, SopStatus};
-use quorum_model::scope::Flag;
+use quorum_model::scope::{Flag, ScopeKind};
 use quorum_model::severity::Severity;
 use quorum_model::verdict::{AgentVerdict, Verdict};
 
@@ -347,7 +347,13 @@ impl Facts<'_, '_> {
 
     fn nothing(&self) -> String {
         match self.plan.scope.ignored.len() {
-            0 => "there is nothing to review".to_owned(),
+            0 => match self.plan.scope.kind {
+                ScopeKind::Worktree | ScopeKind::Branch => format!(
+                    "there is nothing to review in {}; `quorum review --all` looks at every file",
+                    self.plan.scope.label
+                ),
+                _ => "there is nothing to review".to_owned(),
+            },
             1 => "there is nothing to review: the one file is ignored".to_owned(),
             ignored => format!("there is nothing to review: all {ignored} files are ignored"),
         }

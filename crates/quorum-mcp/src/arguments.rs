@@ -97,7 +97,7 @@ pub(crate) enum Tier {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Review {
-    /// staged, unstaged, uncommitted, base:REV, commit:REV, A..B, #PR, or paths; default: what differs from the default branch
+    /// all, staged, unstaged, uncommitted, base:REV, commit:REV, A..B, #PR, or paths; default: what differs from the default branch, else uncommitted work
     pub(crate) scope: Option<String>,
     #[serde(default)]
     pub(crate) paths: Vec<String>,

@@ -16,7 +16,7 @@ pub fn consensus_review(typed: &str) -> String {
     format!(
         "Review code with Quorum. What was typed: {typed}\n\
          \n\
-         1. Read it as: a scope (paths, staged, unstaged, uncommitted, base:REV, commit:REV, A..B, \
+         1. Read it as: a scope (paths, all, staged, unstaged, uncommitted, base:REV, commit:REV, A..B, \
          #PR), `--agents a,b`, `--protocol veto|aad|ci|vote`, `--ignore-vetos REASON`, `--strict`, \
          and `--builtin`.\n\
          2. With `--builtin`, or where you cannot start sub-agents, call `review` with that, then \

@@ -19,6 +19,7 @@ pub(crate) fn arguments(
     let mut named: Vec<String> = paths.to_vec();
     match scope {
         "" | "default" | "recent changes" => {}
+        "all" => flags.push("--all".to_owned()),
         "staged" => flags.push("--staged".to_owned()),
         "unstaged" => flags.push("--unstaged".to_owned()),
         "uncommitted" => {
@@ -72,7 +73,7 @@ fn change(scope: &str) -> Result<Option<String>, ToolError> {
 fn unclear(scope: &str) -> ToolError {
     let shown: String = scope.chars().take(100).collect();
     ToolError::new(Code::InvalidArgument, format!("`{shown}` is no scope"))
-        .with_hint("staged, unstaged, uncommitted, base:REV, commit:REV, A..B, #N, or paths")
+        .with_hint("all, staged, unstaged, uncommitted, base:REV, commit:REV, A..B, #N, or paths")
 }
 
 #[cfg(test)]
@@ -83,9 +84,10 @@ mod tests {
     fn scopes_become_arguments() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let cases: [(&str, &[&str]); 12] = [
+        let cases: [(&str, &[&str]); 13] = [
             ("", &[]),
             ("recent changes", &[]),
+            ("all", &["--all"]),
             ("staged", &["--staged"]),
             ("uncommitted", &["--staged", "--unstaged", "--untracked"]),
             ("#17", &["--pr=17"]),

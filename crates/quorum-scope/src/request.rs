@@ -17,8 +17,10 @@ pub struct Request {
 /// Which change the user wants reviewed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// What differs from the default branch, else the work tree, else everything.
+    /// What differs from the default branch, else the work tree; everything where nothing is committed.
     Default,
+    /// Every file.
+    All,
     /// Parts of what is not committed.
     Uncommitted {
         /// The index against the last commit.
@@ -173,6 +175,7 @@ pub fn resolve(repository: &Repository, request: Request) -> Result<Target, Scop
     let mut target = match request.selection {
         Selection::Default if paths.is_empty() => default_target(repository)?,
         Selection::Default => whole(repository, ScopeKind::Paths, paths.join(" "))?,
+        Selection::All => all(repository)?,
         Selection::Uncommitted { staged, unstaged, untracked } => {
             uncommitted(repository, repository.head()?, (staged, unstaged, untracked))?
         }
@@ -215,11 +218,9 @@ pub fn resolve(repository: &Repository, request: Request) -> Result<Target, Scop
 }
 
 fn default_target(repository: &Repository) -> Result<Target, ScopeError> {
-    let Some(head) = repository.head()? else {
-        return whole(repository, ScopeKind::All, "the whole repository".to_owned());
-    };
+    let Some(head) = repository.head()? else { return all(repository) };
     if repository.work_tree().is_none() {
-        return whole(repository, ScopeKind::All, "the whole repository".to_owned());
+        return all(repository);
     }
     if let Some((tip, branch)) = repository.default_branch()?
         && tip != head
@@ -232,16 +233,18 @@ fn default_target(repository: &Repository) -> Result<Target, ScopeError> {
         target.untracked = true;
         return Ok(target);
     }
-    if work_tree_is_clean(repository)? {
-        return whole(repository, ScopeKind::All, "the whole repository".to_owned());
+    // Where nothing is uncommitted either, there is nothing to review, and that is the answer.
+    let mut target = uncommitted(repository, Some(head), (true, true, true))?;
+    if is_clean_but_for_dismissals(repository)? {
+        (target.sides, target.untracked) = (Sides::Nothing, false);
     }
-    uncommitted(repository, Some(head), (true, true, true))
+    Ok(target)
 }
 
 /// What `quorum dismiss --shared` writes: alone it is no work to review.
 const DISMISSALS: &[u8] = b".quorum/dismissed.toml";
 
-fn work_tree_is_clean(repository: &Repository) -> Result<bool, ScopeError> {
+fn is_clean_but_for_dismissals(repository: &Repository) -> Result<bool, ScopeError> {
     let arguments = [
         "status",
         "--porcelain",
@@ -320,6 +323,10 @@ fn between(
     };
     let sides = Sides::Trees { old, new: head.clone() };
     Ok(target(kind, label, base, Some(head), sides))
+}
+
+fn all(repository: &Repository) -> Result<Target, ScopeError> {
+    whole(repository, ScopeKind::All, "the whole repository".to_owned())
 }
 
 fn whole(repository: &Repository, kind: ScopeKind, label: String) -> Result<Target, ScopeError> {

@@ -30,7 +30,8 @@ pub(crate) use runs::{
 #[command(name = "quorum", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "\
 Start here:
-  quorum review                     this branch, else uncommitted work, else everything
+  quorum review                     what differs from the default branch, else uncommitted work
+  quorum review --all               every file
   quorum review --base origin/main  what this branch adds
   quorum report --open              the last review in the browser
   quorum plan                       what would be reviewed, by whom, and what it could cost
@@ -325,7 +326,8 @@ What is looked at, the first that applies:
   --commit, --range, --base      committed changes; configuration then comes from the base revision
   --diff FILE or -               a diff from anywhere, also without a repository
   --pr N                         a pull or merge request on GitHub or GitLab
-  nothing                        what differs from the default branch, else what is not committed, else all
+  --all                          every file
+  nothing                        what differs from the default branch, else what is not committed
 PATHS beside a scope flag narrow it down.
 
 Examples:
@@ -335,6 +337,7 @@ Examples:
   git diff | quorum plan --diff -";
 
 #[derive(Args, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ScopeArgs {
     /// Files, directories and globs; `-` reads a diff from standard input
     pub(crate) paths: Vec<String>,
@@ -365,6 +368,9 @@ pub(crate) struct ScopeArgs {
     /// A pull or merge request, by its number
     #[arg(long, value_name = "N", help_heading = "Scope", conflicts_with_all = UNCOMMITTED, conflicts_with_all = ["commit", "range", "base", "diff"])]
     pub(crate) pr: Option<u64>,
+    /// Every file, changed or not
+    #[arg(long, help_heading = "Scope", conflicts_with_all = UNCOMMITTED, conflicts_with_all = ["commit", "range", "base", "diff", "pr"])]
+    pub(crate) all: bool,
 }
 
 impl ScopeArgs {
@@ -372,7 +378,10 @@ impl ScopeArgs {
     pub(crate) fn names_a_change(&self) -> bool {
         let revisions = [&self.commit, &self.range, &self.base, &self.diff];
         let uncommitted = self.staged || self.unstaged || self.untracked;
-        uncommitted || self.pr.is_some() || revisions.iter().any(|named| named.is_some())
+        uncommitted
+            || self.all
+            || self.pr.is_some()
+            || revisions.iter().any(|named| named.is_some())
     }
 }
 

@@ -226,6 +226,8 @@ fn selection(scope: &ScopeArgs) -> Selection {
     } else if scope.staged || scope.unstaged || scope.untracked {
         let (staged, unstaged, untracked) = (scope.staged, scope.unstaged, scope.untracked);
         Selection::Uncommitted { staged, unstaged, untracked }
+    } else if scope.all {
+        Selection::All
     } else {
         Selection::Default
     }

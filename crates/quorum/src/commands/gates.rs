@@ -23,6 +23,9 @@ pub(super) fn run(cli: &Cli, arguments: &GatesArgs) -> Result<u8, Failure> {
         return Ok(0);
     }
     let scope = gather(&workspace, u64::MAX, Purpose::Plan, cli.quiet)?.scope;
+    // Who asks for gates where nothing changed wants them all, not none.
+    let named = arguments.scope.names_a_change() || !arguments.scope.paths.is_empty();
+    let prepared = if scope.files.is_empty() && !named { prepared.whole() } else { prepared };
     let report = prepared.run(&workspace, &scope, &Watcher { quiet: cli.quiet, run: None })?;
     match arguments.output.format {
         Format::Json => output::json(&report, file)?,

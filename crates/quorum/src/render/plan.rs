@@ -25,7 +25,7 @@ pub(crate) fn page(plan: &Plan, roster: &Roster, width: usize) -> String {
     // Writing to a string cannot fail, so the results below say nothing.
     _ = scope(&mut page, plan);
     if plan.scope.files.is_empty() {
-        page.push_str("\nThere is nothing to review.\n");
+        page.push_str("\nThere is nothing to review. `--all` looks at every file.\n");
     } else {
         _ = tier(&mut page, plan);
         _ = agents(&mut page, plan, roster, width);

@@ -143,7 +143,8 @@ impl Delegated {
     ) -> Result<Begun, ToolError> {
         let made = plan::make(cli, &arguments.scope, &arguments.run, Purpose::Review)?;
         if made.plan.scope.files.is_empty() {
-            return Err(ToolError::new(Code::InvalidArgument, "there is nothing to review"));
+            return Err(ToolError::new(Code::InvalidArgument, "there is nothing to review")
+                .with_hint("name a scope; `all` is every file"));
         }
         let recorder = Recorder::start(&made.workspace, &made.plan, Some(request))?;
         let Some((root, run)) = recorder.root().zip(recorder.run()) else {

@@ -256,20 +256,21 @@ fn a_shared_dismissal_is_no_work_to_review_and_can_be_undone() {
     let sandbox = Sandbox::new();
     sandbox.write("src/a.rs", BAD);
     sandbox.commit("a defect");
-    let first = review(&sandbox, &[]);
+    let first = review(&sandbox, &["--all"]);
     assert_eq!(first["scope"], "the whole repository");
     let id = first["findings"][0]["id"].as_str().expect("an id").to_owned();
     let said = sandbox.quorum(&["dismiss", &id, "--reason", "we know", "--shared"]);
     assert!(text(&said.stdout).contains("from the base"), "{}", text(&said.stdout));
-    let second = review(&sandbox, &[]);
-    assert_eq!(second["scope"], "the whole repository", "{second:#}");
+    let nothing = review(&sandbox, &[]);
+    assert_eq!(nothing["verdict"], "NOTHING_TO_REVIEW", "{nothing:#}");
+    let second = review(&sandbox, &["--all"]);
     assert_eq!(second["history"][0]["suppression"]["reason"], "we know", "{second:#}");
     let undone = sandbox.quorum(&["dismiss", "H-001", "--undo"]);
     assert!(text(&undone.stdout).contains("taken up again"), "{}", text(&undone.stderr));
     let file =
         std::fs::read_to_string(sandbox.root().join(".quorum/dismissed.toml")).expect("it stays");
     assert!(!file.contains("we know"), "{file}");
-    assert_eq!(review(&sandbox, &[])["verdict"], first["verdict"]);
+    assert_eq!(review(&sandbox, &["--all"])["verdict"], first["verdict"]);
     assert_eq!(sandbox.quorum(&["dismiss", &id, "--undo"]).status.code(), Some(2));
 }
 

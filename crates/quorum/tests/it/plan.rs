@@ -154,6 +154,8 @@ fn nothing_to_review_is_said() {
     let sandbox = Sandbox::new();
     let output = sandbox.quorum(&["plan", "--staged"]);
     assert!(text(&output.stdout).contains("There is nothing to review."));
+    let output = sandbox.quorum(&["plan"]);
+    assert!(text(&output.stdout).contains("`--all` looks at every file"));
 }
 
 #[test]

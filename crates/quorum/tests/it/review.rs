@@ -288,8 +288,16 @@ fn nothing_in_scope_is_nothing_to_review() {
     let sandbox = Sandbox::new();
     sandbox.write("a.py", "x = 1\n");
     sandbox.commit("clean");
-    let (code, result) = review(&sandbox, &["--staged"]);
-    assert_eq!((code, &result["verdict"]), (0, &Value::from("NOTHING_TO_REVIEW")), "{result:#}");
+    for scope in [&["--staged"][..], &[], &["--base", "main"]] {
+        let (code, result) = review(&sandbox, scope);
+        let verdict = (code, &result["verdict"]);
+        assert_eq!(verdict, (0, &Value::from("NOTHING_TO_REVIEW")), "{scope:?} {result:#}");
+    }
+    let page = sandbox.quorum(&["review"]);
+    assert!(text(&page.stdout).contains("quorum review --all"), "{}", text(&page.stdout));
+    let (code, result) = review(&sandbox, &["--all"]);
+    assert_eq!((code, &result["verdict"]), (0, &Value::from("APPROVED")), "{result:#}");
+    assert_eq!(result["scope"], "the whole repository");
 }
 
 #[test]

@@ -130,9 +130,10 @@ fn uncommitted_forms() {
 }
 
 #[test]
-fn the_default_is_the_branch_then_the_work_tree_then_all() {
+fn the_default_is_the_branch_then_the_work_tree_and_all_is_asked_for() {
     let sandbox = history();
-    let plan = sandbox.plan(&[]);
+    assert_eq!(paths(&sandbox.plan(&[])), [""; 0]);
+    let plan = sandbox.plan(&["--all"]);
     assert_eq!(plan["scope"]["kind"], "all");
     assert_eq!(paths(&plan).len(), 7);
     sandbox.write("README.md", "# changed\n");
