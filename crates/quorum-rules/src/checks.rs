@@ -128,3 +128,10 @@ fn count_before(ranges: &[(u64, u64)], line: u64) -> u64 {
         .map(|(first, last)| last.min(&(line - 1)) - first + 1)
         .sum()
 }
+
+/// Whether a rule that is no file may be reported by a check in code, by the first word of its id.
+pub(crate) fn reports(rule: &str) -> bool {
+    const FAMILIES: [&str; 6] =
+        ["dependencies", "docker", "generic", "secrets", "text", "workflow"];
+    rule.split_once('.').is_some_and(|(family, _)| FAMILIES.contains(&family))
+}

@@ -126,7 +126,7 @@ pub fn review_with(
     review.take(open);
     review.set_aside(suppressed);
     for (path, comments) in &comments {
-        let known = |rule: &str| rules.get(rule).is_some();
+        let known = |rule: &str| rules.get(rule).is_some() || checks::reports(rule);
         for cause in comments.warnings(&known, whole) {
             review.notes.push(Note { file: path.clone(), agent: None, cause });
         }

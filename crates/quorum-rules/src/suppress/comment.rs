@@ -9,14 +9,83 @@ const MARK: &str = "quorum:ignore";
 const FORM: &str = "write `quorum:ignore RULE reason` or `quorum:ignore[RULE] reason`";
 
 /// What a comment can begin with, in the languages of which there is no syntax tree.
-const OPENERS: [&str; 24] = [
-    "//", "#", "<!--", "--", "/*", ";", "%", "*", "{-", "(*", "'", "{#", "<%--", "<%#", "@*",
-    "{{!--", "{{!", "{{/*", "\"", "!", "..", "rem", "REM", "dnl",
+const OPENERS: [&str; 31] = [
+    "//",
+    "#",
+    "<!--",
+    "--",
+    "/*",
+    ";",
+    "%",
+    "*",
+    "{-",
+    "(*",
+    "'",
+    "{#",
+    "<%--",
+    "<%#",
+    "@*",
+    "{{!--",
+    "{{!",
+    "{{/*",
+    "{{--",
+    "<#",
+    "#=",
+    "//-",
+    "-#",
+    "{% comment %}",
+    "\"",
+    "!",
+    "..",
+    "rem",
+    "REM",
+    "dnl",
+    "@",
 ];
 
-/// What a comment can end with on its line.
-const CLOSERS: [&str; 12] =
-    ["*/}}", "--}}", "--%>", "-->", "*/", "*)", "-}", "#}", "%>", "*@", "}}", "\"\"\""];
+/// Comments that may go on over several lines: how they begin and how they end.
+const BLOCKS: [(&str, &str); 14] = [
+    ("/*", "*/"),
+    ("<!--", "-->"),
+    ("{-", "-}"),
+    ("(*", "*)"),
+    ("{#", "#}"),
+    ("<%--", "--%>"),
+    ("<%#", "%>"),
+    ("@*", "*@"),
+    ("{{!--", "--}}"),
+    ("{{--", "--}}"),
+    ("{{/*", "*/}}"),
+    ("<#", "#>"),
+    ("#=", "=#"),
+    ("{% comment %}", "{% endcomment %}"),
+];
+
+/// Comments that end with their line.
+const LINES: [&str; 9] = ["//", "#", "--", ";", "%", "'", "REM", "rem", "-#"];
+
+/// What a comment can end with on its line, and a line of a notebook.
+const CLOSERS: [&str; 19] = [
+    "\",",
+    "\"",
+    "\\n",
+    "*/}}",
+    "--}}",
+    "--%>",
+    "-->",
+    "*/",
+    "*)",
+    "-}",
+    "#}",
+    "%>",
+    "*@",
+    "}}",
+    "#>",
+    "=#",
+    "{% endcomment %}",
+    "###",
+    "\"\"\"",
+];
 
 /// One comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,21 +126,75 @@ pub(super) fn read(text: &str, tree: Option<&Tree>) -> Vec<Comment> {
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let code = line.trim_end_matches(['\n', '\r']);
         if let Some((at, length, problem)) = mark(code)
-            && let Some(before) = before_comment(code, at, offset, tree)
+            && let Some(before) = before_comment(code, at, offset, tree).or_else(|| {
+                (bare(&code[..at]).is_empty() && open_block(&lines, index).is_some()).then_some("")
+            })
         {
             comments.push(comment(&lines, index, (at, length), before, problem));
         }
         offset += line.len();
     }
+    comments
+}
+
+/// The index of the line that a comment alone on line `index` speaks about: the first below the
+/// comment, which may go on for several lines.
+///
+/// The text alone says so, not a tree: the base is read without one, and both must agree.
+fn below(lines: &[&str], index: usize) -> usize {
+    let content = |at: usize| lines.get(at).map_or("", |line| bare(line));
+    let mut at = index;
+    let first = content(at);
+    if let Some(end) = open_block(lines, index) {
+        while let Some(line) = lines.get(at) {
+            if let Some((_, after)) = line.split_once(end) {
+                // Code may go on behind the comment.
+                return if bare(after).is_empty() { at + 1 } else { at };
+            }
+            at += 1;
+        }
+        return index + 1;
+    }
+    let opener = LINES.into_iter().find(|opener| first.starts_with(opener));
+    at += 1;
     // Comments one below the other all speak about the code below them.
-    for index in (0..comments.len().saturating_sub(1)).rev() {
-        let next = (comments[index + 1].line, comments[index + 1].target);
-        let one = &mut comments[index];
-        if one.target == next.0 && one.target != one.line && next.1 != next.0 {
-            one.target = next.1;
+    while opener.is_some_and(|opener| content(at).starts_with(opener)) {
+        at += 1;
+    }
+    at
+}
+
+/// How the comment ends that line `index` begins and does not end, or is in the middle of.
+fn open_block(lines: &[&str], index: usize) -> Option<&'static str> {
+    /// A comment is not longer than this above the mark.
+    const MOST: usize = 50;
+    let line = bare(lines.get(index)?);
+    let begins = |text: &str| {
+        let of = BLOCKS.iter().filter(|(begin, _)| text.starts_with(begin));
+        of.max_by_key(|(begin, _)| begin.len()).copied()
+    };
+    if let Some((begin, end)) = begins(line) {
+        return (!line[begin.len()..].contains(end)).then_some(end);
+    }
+    if LINES.iter().any(|opener| line.starts_with(opener)) {
+        return None;
+    }
+    for above in lines[..index].iter().rev().take(MOST).map(|line| bare(line)) {
+        if let Some((begin, end)) = begins(above) {
+            return (!above[begin.len()..].contains(end)).then_some(end);
+        }
+        if BLOCKS.iter().any(|(_, end)| above.contains(end)) {
+            return None;
         }
     }
-    comments
+    None
+}
+
+/// A line without white space, and without the quotes of a notebook around it.
+fn bare(line: &str) -> &str {
+    let line = line.trim();
+    let quoted = line.strip_suffix("\\n\",").or_else(|| line.strip_suffix("\\n\""));
+    quoted.and_then(|line| line.strip_prefix('"')).unwrap_or(line).trim()
 }
 
 /// A cheap look whether there is anything to read.
@@ -142,13 +265,16 @@ fn comment(
 ) -> Comment {
     let code = lines[index];
     let line = index as u64 + 1;
-    let trailing = !before.trim().is_empty();
+    // More of the signs that it begins with, or the quote of a notebook's line, are no code.
+    let signs: &[char] = &['/', ';', '#', '-', '*', '!', '%', '"', '{', '('];
+    let trailing = !before.trim().trim_matches(signs).is_empty();
     let (rules, reason) = words(&code[at + length..]);
-    let below = if trailing { "" } else { lines.get(index + 1).copied().unwrap_or_default() };
-    let key = [code, "\n", below].concat();
+    let target = if trailing { index } else { below(lines, index) };
+    let code_below = if trailing { "" } else { lines.get(target).copied().unwrap_or_default() };
+    let key = [code, "\n", code_below].concat();
     Comment {
         line,
-        target: if trailing { line } else { line + 1 },
+        target: target as u64 + 1,
         problem: problem.or_else(|| rules.is_empty().then_some(FORM)),
         rules,
         reason,
@@ -209,6 +335,14 @@ mod tests {
             "@* quorum:ignore go.x it is a fixture *@",
             "(* quorum:ignore go.x it is a fixture *)",
             "REM quorum:ignore go.x it is a fixture",
+            "/// quorum:ignore go.x it is a fixture",
+            ";; quorum:ignore go.x it is a fixture",
+            "{{-- quorum:ignore go.x it is a fixture --}}",
+            "<# quorum:ignore go.x it is a fixture #>",
+            "//- quorum:ignore go.x it is a fixture",
+            "-# quorum:ignore go.x it is a fixture",
+            "{% comment %} quorum:ignore go.x it is a fixture {% endcomment %}",
+            "   \"# quorum:ignore go.x it is a fixture\\n\",",
         ] {
             assert_eq!(one(line), Some(says(false, "go.x", "it is a fixture")), "{line}");
         }
@@ -229,6 +363,25 @@ mod tests {
         .unwrap();
         let found = read(text, Some(&tree));
         assert_eq!(found.iter().map(|one| (one.line, one.target)).collect::<Vec<_>>(), [(2, 2)]);
+    }
+
+    #[test]
+    fn a_comment_of_several_lines_speaks_about_the_code_below_it() {
+        let cases = [
+            ("/*\n * quorum:ignore a.x it is\n * a fixture\n */\ncode()\n", 5),
+            ("/* quorum:ignore a.x why\n */ code()\n", 2),
+            ("/** quorum:ignore a.x why\n */\ncode()\n", 3),
+            ("<!--\n  quorum:ignore a.x why\n-->\n<p>\n", 4),
+            ("# quorum:ignore a.x a reason\n# that goes on\ncode()\n", 3),
+            ("// quorum:ignore a.x why\n\ncode()\n", 2),
+            ("glob(\"**/*.js\")\n// quorum:ignore a.x why\ncode() /* b */\n", 3),
+            (" \"# quorum:ignore a.x why\\n\",\n \"code()\\n\"\n", 2),
+        ];
+        for (text, target) in cases {
+            let found = read(text, None);
+            assert_eq!(found.iter().map(|one| one.target).collect::<Vec<_>>(), [target], "{text}");
+            assert_eq!(found[0].problem, None, "{text}");
+        }
     }
 
     #[test]
