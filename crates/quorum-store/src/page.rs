@@ -33,8 +33,22 @@ pub fn verdict_word(outcome: &AgentOutcome) -> &'static str {
     }
 }
 
+/// How far an agent has got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// It has had its say about the code, and is asked about what others found.
+    Preliminary,
+    /// Nothing more comes of it.
+    Ended,
+}
+
 /// The page of an agent; `ids` names its findings, in their order.
 pub fn render(outcome: &AgentOutcome, ids: &[String]) -> String {
+    at_stage(outcome, ids, Stage::Ended)
+}
+
+/// The page of an agent that may not have said all.
+pub(crate) fn at_stage(outcome: &AgentOutcome, ids: &[String], stage: Stage) -> String {
     let mut entries: Vec<(&str, &AgentFinding)> =
         ids.iter().map(String::as_str).zip(&outcome.findings).collect();
     entries.sort_by_key(|(_, finding)| std::cmp::Reverse(finding.severity));
@@ -50,6 +64,9 @@ pub fn render(outcome: &AgentOutcome, ids: &[String]) -> String {
     let agent = one_line(&outcome.agent).replace("--", "–");
     line(&mut page, &format!("<!-- run {} agent {agent} -->", outcome.run));
     page.push_str("\n### Summary\n");
+    if stage == Stage::Preliminary {
+        line(&mut page, "Preliminary: the reviewers have not talked about their findings yet.");
+    }
     summary(&mut page, outcome);
     if !more.is_empty() {
         page.push_str("\n### Findings Index, continued\n");

@@ -22,10 +22,11 @@ use crate::error::StoreError;
 use crate::folder::{Folder, refuse_link};
 use crate::journal::{self, Event, Journal};
 use crate::layout::Layout;
+use crate::page::{self, Stage};
 use crate::seal::Seal;
 use crate::state::RunState;
 use crate::whole::{self, Hold};
-use crate::{page, private, verdicts};
+use crate::{private, verdicts};
 
 /// The shortest part of a fingerprint that is taken for one.
 const FINGERPRINT: usize = 6;
@@ -218,6 +219,17 @@ impl Run {
         Ok(outcome)
     }
 
+    /// Writes the page and the verdict file of an agent that ended and will be asked again, about what
+    /// others found. Both say that they are preliminary, and nothing is recorded: a run that goes on
+    /// asks the agent again.
+    pub fn write_preliminary(&self, outcome: AgentOutcome) -> Result<(), StoreError> {
+        let outcome = self.before.complete(outcome);
+        let veto = self.plan.agents.iter().any(|agent| agent.name == outcome.agent && agent.veto);
+        let verdict = verdicts::expected(&outcome, veto);
+        let ids = page::draft_ids(&outcome);
+        self.write_as(&outcome, verdict, &ids, (Stage::Preliminary, Hold::Bytes))
+    }
+
     /// Records the result and writes it out, with the pages of the agents that it was made from:
     /// their findings now have the result's ids, and their verdicts are the decided ones.
     /// `result.json` comes last: where it is, all is.
@@ -248,10 +260,23 @@ impl Run {
         ids: &[String],
         hold: Hold,
     ) -> Result<(), StoreError> {
+        self.write_as(outcome, verdict, ids, (Stage::Ended, hold))
+    }
+
+    fn write_as(
+        &self,
+        outcome: &AgentOutcome,
+        verdict: AgentVerdict,
+        ids: &[String],
+        (stage, hold): (Stage, Hold),
+    ) -> Result<(), StoreError> {
         let detail = self.layout.agent(&outcome.agent);
-        whole::write_as(&detail, page::render(outcome, ids).as_bytes(), hold)?;
+        whole::write_as(&detail, page::at_stage(outcome, ids, stage).as_bytes(), hold)?;
         let detail = self.relative(&detail);
-        let file = verdicts::file(outcome, verdict, detail, self.clock.now().to_string());
+        let mut file = verdicts::file(outcome, verdict, detail, self.clock.now().to_string());
+        if stage == Stage::Preliminary {
+            file.summary.push_str("; preliminary");
+        }
         whole::write_json_as(&self.layout.verdict(&outcome.agent), &file, hold)
     }
 

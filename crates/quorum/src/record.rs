@@ -247,6 +247,14 @@ impl Recorder {
         Ok(())
     }
 
+    /// Writes the page and the verdict file of an agent that ended and is asked again when all have.
+    pub(crate) fn sketched(&self, outcome: AgentOutcome) -> Result<(), StoreError> {
+        match &self.run {
+            Some(run) => run.write_preliminary(outcome),
+            None => Ok(()),
+        }
+    }
+
     /// What agents that ended before the run was resumed have cost.
     pub(crate) fn spent_before(&self, left: &Plan) -> Usage {
         let mut spent = Usage::default();

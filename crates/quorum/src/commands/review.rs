@@ -220,11 +220,9 @@ pub(super) fn gather(
             together,
             stop: how.stop,
         };
-        if !together {
-            // They are done, and need not wait for the models.
-            for outcome in &outcomes {
-                recorder.ended(outcome.clone())?;
-            }
+        // They are done, and need not wait for the models.
+        for outcome in outcomes.iter().cloned() {
+            if together { recorder.sketched(outcome)? } else { recorder.ended(outcome)? }
         }
         stopped = models::convene(cli, &left, made, recorder, &with, |table| {
             outcomes.extend(table.review().into_iter().map(|outcome| with.checked(outcome)));

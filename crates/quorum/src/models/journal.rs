@@ -57,11 +57,13 @@ impl Journal for OnDisk<'_> {
     }
 
     fn ended(&self, outcome: &AgentOutcome) -> Result<(), String> {
-        if self.with.together {
-            return Ok(());
-        }
         let outcome = self.with.checked(outcome.clone());
-        self.recorder.ended(outcome).map_err(|error| error.to_string())
+        let written = if self.with.together {
+            self.recorder.sketched(outcome)
+        } else {
+            self.recorder.ended(outcome)
+        };
+        written.map_err(|error| error.to_string())
     }
 }
 

@@ -275,6 +275,19 @@ fn a_follow_up_for_a_file_above_its_budget_ends() {
 
 #[test]
 fn a_page_and_a_verdict_appear_when_their_agent_ends() {
+    // Those that talk about their findings later say that they will.
+    let talks: [(&[&str], bool); 4] = [
+        (&[], false),
+        (&["--protocol", "ci"], true),
+        (&["--protocol", "vote"], true),
+        (&["--verify"], true),
+    ];
+    for (more, preliminary) in talks {
+        a_page_and_a_verdict_appear(more, preliminary);
+    }
+}
+
+fn a_page_and_a_verdict_appear(more: &[&str], preliminary: bool) {
     let sandbox = Sandbox::new();
     write_files(&sandbox, 2);
     // One of them never answers.
@@ -285,7 +298,8 @@ fn a_page_and_a_verdict_appear_when_their_agent_ends() {
         Reply::Say(finder(asked))
     });
     let server = server.expect("it starts");
-    let mut child = spawn(&sandbox, &server, &["--agents", "code-quality,python"]);
+    let arguments = [&["--agents", "code-quality,python"], more].concat();
+    let mut child = spawn(&sandbox, &server, &arguments);
     let runs = sandbox.root().join(".quorum/runs");
     let written = || {
         let run = std::fs::read_dir(&runs).ok()?.flatten().next()?.path();
@@ -310,6 +324,10 @@ fn a_page_and_a_verdict_appear_when_their_agent_ends() {
     let sent = sent.map_or(0, |asked| asked.text.len() as u64);
     let spent = verdict["tokens_spent"].as_u64().unwrap_or_default();
     assert!(spent > sent / 6, "the preamble counts: {spent} tokens for {sent} bytes");
+    let said = verdict["summary"].as_str().unwrap_or_default();
+    assert_eq!(said.contains("preliminary"), preliminary, "{more:?}: {said}");
+    let page = std::fs::read_to_string(run.join("agents/code-quality-reviewer.md")).expect("it");
+    assert_eq!(page.contains("Preliminary:"), preliminary, "{more:?}: {page}");
 }
 
 /// `QUORUM_KILLS` says how many times to kill; `cargo xtask kills` sets it.
