@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use quorum_llm::{
-    Admission, Answer, Believed, Counted, Exchange, LlmError, Progress, Refused, Request,
+    Admission, Answer, Believed, Counted, Exchange, Finish, LlmError, Progress, Refused, Request,
 };
 use quorum_model::outcome::Usage;
 use quorum_model::report::CutoffReason;
@@ -22,6 +22,8 @@ pub(crate) struct Asked {
     pub(crate) answer: Answer,
     pub(crate) believed: Believed,
     pub(crate) counted_input: u64,
+    /// What the model wrote, in tokens, as far as it was let.
+    pub(crate) written: u64,
     /// What was set aside of the branch's budget for it.
     pub(crate) reserved: u64,
     /// That the server has read less than it was sent, where its figures say so.
@@ -67,6 +69,9 @@ pub(crate) async fn ask(
         max_output: request.max_output,
     };
     let believed = answer.usage.believed(counted);
+    // What a server sent past the end of the budget was not taken.
+    let cut = answer.finish == Finish::Cut;
+    let written = if cut { counted.output } else { believed.output };
     if let Some(doubt) = &believed.doubt {
         tally.note(doubt.clone());
     }
@@ -93,7 +98,7 @@ pub(crate) async fn ask(
         desk.ledger.recall(recording.attempts, tokens, usd);
     }
     let prompt_cut = prompt_cut(answer.usage.input, counted_input);
-    Ok(Asked { answer, believed, counted_input, reserved, prompt_cut })
+    Ok(Asked { answer, believed, counted_input, written, reserved, prompt_cut })
 }
 
 /// That a server has not read all of a prompt, which some cut to their window without a word. No
@@ -143,7 +148,8 @@ async fn make(
     // By its own count a model may write a little more than by ours, but never past the budget.
     let within = left.saturating_sub(pending);
     let most = request.max_output.saturating_mul(5) / 4 + 64;
-    let watch = Watch { desk, written: AtomicU64::new(0), most: most.min(within) };
+    let most = most.min(within);
+    let watch = Watch { desk, written: AtomicU64::new(0), most };
     let seed = seed(&line.label);
     let asked = tokio::select! {
         asked = client.ask(request, seed, &watch, &gate) => asked,
@@ -168,7 +174,10 @@ async fn make(
         tally.note(format!("a call was made again: {failure}"));
     }
     line.hold(held, reserved);
-    let Exchange { answer, provider, model, .. } = exchange;
+    let Exchange { mut answer, provider, model, .. } = exchange;
+    if answer.finish == Finish::Cut {
+        cut_at(&mut answer, most, &|text| desk.count(text));
+    }
     let answer = scrub::answer(desk.library, answer)
         .map_err(|cause| Stopped::By(CutoffReason::Error, cause))?;
     Ok(Recording {
@@ -218,6 +227,19 @@ fn give_back(
     desk.branches.settle(line.branch, reserved, 0);
     tally.tokens = tally.tokens.saturating_add(wasted);
     tally.calls += gate.attempts.load(Ordering::Relaxed);
+}
+
+/// Cuts an answer off where it has `most` tokens: a stream ends with a piece, a budget anywhere.
+fn cut_at(answer: &mut Answer, most: u64, count: &dyn Fn(&str) -> u64) {
+    while !answer.calls.is_empty() && count(&answer.written()) > most {
+        answer.calls.pop();
+    }
+    if count(&answer.text) <= most {
+        return;
+    }
+    let ends: Vec<usize> = answer.text.char_indices().map(|(at, _)| at).collect();
+    let fits = ends.partition_point(|end| count(&answer.text[..*end]) <= most);
+    answer.text.truncate(fits.checked_sub(1).map_or(0, |last| ends[last]));
 }
 
 /// What makes one caller's waits its own.
@@ -276,12 +298,7 @@ impl Progress for Watch<'_> {
         let tokens =
             if text.len() > 65_536 { text.len() as u64 / 8 } else { self.desk.count(text) };
         let written = self.written.fetch_add(tokens, Ordering::Relaxed) + tokens;
-        // What comes next is as long as this: it ends at the budget, not after it.
-        if written.saturating_add(tokens) > self.most {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if written >= self.most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn restarted(&self) {
@@ -292,6 +309,16 @@ impl Progress for Watch<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_answer_is_cut_to_the_token() {
+        let count = |text: &str| text.split_whitespace().count() as u64;
+        let mut answer = Answer { text: "één two three four ".repeat(100), ..Answer::default() };
+        cut_at(&mut answer, 7, &count);
+        assert_eq!(count(&answer.text), 7, "{}", answer.text);
+        cut_at(&mut answer, 0, &count);
+        assert_eq!(count(&answer.text), 0);
+    }
 
     #[test]
     fn a_server_that_read_less_than_it_was_sent_is_found_out() {

@@ -1,6 +1,6 @@
 //! A conversation's line to its model: what tells its calls from those of others, and what they cost.
 
-use quorum_llm::Request;
+use quorum_llm::{Finish, Request};
 use quorum_model::budget::Mode;
 use quorum_model::severity::Severity;
 
@@ -66,7 +66,12 @@ impl<'a> Line<'a> {
         let share = u128::from(asked.believed.input) * u128::from(pending)
             / u128::from(asked.counted_input.max(1));
         let entered = u64::try_from(share).unwrap_or(u64::MAX).max(pending);
-        let charged = entered.saturating_add(asked.believed.output);
+        let mut charged = entered.saturating_add(asked.written);
+        if asked.answer.finish == Finish::Cut {
+            // It was stopped at the end of its budget, not after it.
+            let account = self.account();
+            charged = charged.min(account.budget.saturating_sub(account.used));
+        }
         self.desk().branches.settle(self.branch, asked.reserved, charged);
     }
 
