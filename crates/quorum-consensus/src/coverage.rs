@@ -117,7 +117,8 @@ impl<'a> Covers<'a> {
             let shown = shown_of(seat);
             let limits = Limits::of(seat);
             for path in mine.iter().copied().chain(shown.keys().copied()).chain(limits.paths()) {
-                if of_seat.contains_key(path) {
+                // Nobody needs to look at media, so nobody has left them out either.
+                if of_seat.contains_key(path) || media.contains(path) {
                     continue;
                 }
                 let whole = own.get(path).or_else(|| cut.get(path).copied());
@@ -303,7 +304,7 @@ impl<'a> Covers<'a> {
                 }
                 let is_gap = match state {
                     CoverageState::Partial | CoverageState::Skipped | CoverageState::Unreadable => {
-                        self.answers[index].contains(path) && !self.is_media(path)
+                        self.answers[index].contains(path)
                     }
                     _ => false,
                 };

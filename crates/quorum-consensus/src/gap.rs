@@ -22,18 +22,19 @@ pub(crate) fn gap(path: &str, seat: &Seat<'_>, scope: &Scope, part: &Part) -> Ga
         });
     }
     let reason = reasons.join("; ");
-    Gap {
-        path: path.to_owned(),
-        agent: seat.name().to_owned(),
-        reason: Some(reason),
-        command: format!(
+    // No reviewer reads it the next time either: there is nothing to run.
+    let command = if part.state == CoverageState::Unreadable {
+        String::new()
+    } else {
+        format!(
             "quorum review {} --agents {}{}{}",
             shell::quote_path(path),
             shell::quote(seat.short_name()),
             same_scope(scope),
             same_engine(seat)
-        ),
-    }
+        )
+    };
+    Gap { path: path.to_owned(), agent: seat.name().to_owned(), reason: Some(reason), command }
 }
 
 /// The flags that name the same change again. Where there are none for it, the file as a whole is

@@ -254,8 +254,10 @@ impl Seen<'_> {
         for unit in own {
             let (path, first, last) = (&*unit.path, unit.start_line, unit.end_line);
             let lines = unparsed.get(path).filter(|_| unit.bytes.is_none());
+            // Dependencies that were compared with nothing were not reviewed.
+            let uncompared = agent.name == VULNERABILITY && self.review.not_compared.is_some();
             match lines {
-                _ if !self.readings.has_rules(&agent.name, path) => {
+                _ if uncompared || !self.readings.has_rules(&agent.name, path) => {
                     covered.push(Covered::read(path, first, last));
                 }
                 None => covered.push(Covered::reviewed(path, first, last)),

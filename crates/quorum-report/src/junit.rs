@@ -124,6 +124,7 @@ fn clean(file: &FileCoverage) -> Element {
     } else if seen(CoverageState::Unreadable) {
         case.child(Element::new("skipped").attribute("message", "nobody can read it"))
     } else {
+        // It is uncovered, which the verdict's case says, or an image, a font or media.
         case.child(Element::new("skipped").attribute("message", "no reviewer looked at it"))
     }
 }

@@ -167,12 +167,15 @@ fn coverage(report: &Report<'_>, limit: usize) -> String {
     }
     for gap in &coverage.gaps {
         let why = gap.reason.as_deref().map(|reason| format!(" ({})", prose(reason, 200)));
+        let command = match gap.command.as_str() {
+            "" => String::new(),
+            command => format!(": {}", escape::code(command, 600)),
+        };
         rows.push(format!(
-            "- {} did not look at {}{}: {}\n",
+            "- {} did not look at {}{}{command}\n",
             prose(report.title(&gap.agent), 100),
             escape::code(&gap.path, 300),
             why.unwrap_or_default(),
-            escape::code(&gap.command, 600)
         ));
     }
     let count = text::count(rows.len(), "gap", "gaps");

@@ -293,12 +293,34 @@ pub fn readable(path: &str, bytes: Vec<u8>) -> (Content, Option<String>) {
         Readable::Media(what) => (Content::Media(what), None),
         Readable::Elsewhere => (Content::Unreadable(ELSEWHERE.to_owned()), None),
         Readable::Undecoded(name) => (Content::Unreadable(undecoded(&name)), None),
-        Readable::Binary => {
-            let why =
-                "neither text nor an image, a font, sound or video by its bytes and its ending";
-            (Content::Unreadable(why.to_owned()), None)
-        }
+        Readable::Binary => (Content::Unreadable(unreadable_kind(path)), None),
     }
+}
+
+/// Why bytes that are no text cannot be reviewed, and what a team can do about it.
+fn unreadable_kind(path: &str) -> String {
+    let ending = path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    let what = match ending.as_deref() {
+        Some("pdf") => "a PDF",
+        Some(
+            "zip" | "jar" | "war" | "ear" | "aar" | "whl" | "nupkg" | "gz" | "tgz" | "xz" | "bz2"
+            | "zst" | "7z" | "rar" | "tar",
+        ) => "an archive",
+        Some(
+            "exe" | "dll" | "so" | "dylib" | "o" | "a" | "lib" | "class" | "pyc" | "wasm" | "node",
+        ) => "compiled code",
+        Some(
+            "png" | "jpg" | "jpeg" | "gif" | "webp" | "bmp" | "ico" | "woff" | "woff2" | "ttf"
+            | "otf" | "mp3" | "mp4" | "wav" | "ogg" | "webm" | "avif" | "tiff",
+        ) => {
+            return "its bytes are not what its ending says, and no text; rename it to what it is"
+                .to_owned();
+        }
+        _ => "binary",
+    };
+    format!(
+        "it is {what}, which no reviewer can look into; where that is meant, list it in `.quorumignore` on the base branch"
+    )
 }
 
 /// Gives `file` all lines of `content` as new ones.

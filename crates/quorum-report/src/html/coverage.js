@@ -81,7 +81,7 @@ function coveragePanel(showFile) {
     const rows = [
       ...data.uncovered.map((path) => h("li", {}, h("span", { class: "who" }, "Nobody looked at"), h("code", {}, path))),
       ...data.gaps.slice(0, 500).map((gap) => h("li", {},
-        h("span", { class: "who" }, `${gap.agent}${gap.reason ? ` (${gap.reason})` : ""}`), h("code", {}, gap.command), copyable(gap.command))),
+        h("span", { class: "who" }, `${gap.agent}${gap.reason ? ` (${gap.reason})` : ""}`), gap.command ? [h("code", {}, gap.command), copyable(gap.command)] : gap.path)),
     ];
     if (!rows.length) return null;
     const more = data.gaps.length - 500;

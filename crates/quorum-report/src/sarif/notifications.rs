@@ -34,7 +34,11 @@ fn notifications(report: &Report<'_>, left_out: usize) -> Vec<Notification> {
     all.extend(result.execution.agents.iter().filter_map(|agent| about(report, agent)));
     all.extend(some(result.coverage.gaps.iter().map(|gap| {
         let agent = report.title(&gap.agent);
-        notification("warning", &format!("{agent} did not look at {}: {}", gap.path, gap.command))
+        let more = match gap.command.as_str() {
+            "" => gap.reason.as_deref().unwrap_or("it cannot be read"),
+            command => command,
+        };
+        notification("warning", &format!("{agent} did not look at {}: {more}", gap.path))
     })));
     all.extend(some(
         result

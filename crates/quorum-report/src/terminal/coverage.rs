@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use quorum_model::coverage::{CoverageState, FileCoverage, Gap};
+use quorum_model::coverage::{Coverage, CoverageState, FileCoverage, Gap};
 use quorum_model::result::ReviewResult;
 
 use super::table::{self, Align, Cell};
@@ -30,7 +30,10 @@ pub(super) fn write_gaps(page: &mut Page, result: &ReviewResult) {
             &format!("Files not reviewed by {}: {}", agent.name, names.join(", ")),
             4,
         );
-        consider(page, &gaps);
+        let closable: Vec<&Gap> = gaps.into_iter().filter(|gap| !gap.command.is_empty()).collect();
+        if !closable.is_empty() {
+            consider(page, &closable);
+        }
     }
 }
 
@@ -125,7 +128,7 @@ pub(super) fn write_matrix(page: &mut Page, result: &ReviewResult) {
         let folded_gaps = with_gaps.saturating_sub(FILES);
         page.line(&format!("{folded} more files are folded, {folded_gaps} of them with gaps"));
     }
-    page.line(&format!("Coverage: {}", totals(files, whole)));
+    page.line(&format!("Coverage: {}", totals(&result.coverage, whole)));
     legend(page, files);
     for gap in result.coverage.gaps.iter().take(FILES) {
         let why = gap.reason.as_deref().unwrap_or("skipped");
@@ -138,15 +141,28 @@ pub(super) fn write_matrix(page: &mut Page, result: &ReviewResult) {
 }
 
 /// How many files were looked at, and how.
-fn totals(files: &[FileCoverage], whole: usize) -> String {
+fn totals(coverage: &Coverage, whole: usize) -> String {
+    let files = &coverage.files;
     let has = |file: &FileCoverage, state| file.agents.values().any(|other| *other == state);
     let read = files.iter().filter(|file| {
         let unreviewed = [CoverageState::Reviewed, CoverageState::Partial, CoverageState::Skipped];
         has(file, CoverageState::Read) && unreviewed.iter().all(|state| !has(file, *state))
     });
     let unreadable = files.iter().filter(|file| has(file, CoverageState::Unreadable));
-    let mut totals = format!("{whole}/{} files reviewed whole", files.len());
-    for (count, how) in [(read.count(), "only read"), (unreadable.count(), "unreadable")] {
+    // What is in nobody's domain and still not uncovered is nobody's to look at.
+    let media = files.iter().filter(|file| {
+        let mut states = file.agents.values();
+        states.all(|state| *state == CoverageState::OutOfDomain)
+            && !coverage.uncovered.contains(&file.path)
+    });
+    let media = media.count();
+    let mut totals = format!("{whole}/{} files reviewed whole", files.len() - media);
+    let counts = [
+        (read.count(), "only read"),
+        (unreadable.count(), "unreadable"),
+        (media, "images, fonts or media"),
+    ];
+    for (count, how) in counts {
         if count > 0 {
             _ = write!(totals, ", {count} {how}");
         }

@@ -331,3 +331,53 @@ fn what_no_rule_knows_is_read_and_what_is_no_text_is_unreadable() {
     let reasons = result["reasons"].to_string();
     assert!(reasons.contains("tool.bin is unreadable"), "{reasons}");
 }
+
+#[test]
+fn media_are_nobodys_and_what_cannot_be_read_has_a_reason_and_no_useless_command() {
+    let sandbox = Sandbox::new();
+    sandbox.write("logo.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0");
+    sandbox.write("a.py", "x = 1\n");
+    let (code, result) = review(&sandbox, &["--strict"]);
+    assert_eq!((code, &result["verdict"]), (0, &Value::from("APPROVED")), "{result:#}");
+    let row = result["coverage"]["files"].as_array().expect("files").iter();
+    let row = row.into_iter().find(|row| row["path"] == "logo.png").expect("it is listed");
+    let states = row["agents"].as_object().expect("agents").values();
+    assert!(states.into_iter().all(|state| state == "out_of_domain"), "{row}");
+    let page = text(&sandbox.quorum(&["review"]).stdout);
+    assert!(page.contains("1/1 files reviewed whole, 1 images, fonts or media"), "{page}");
+    assert!(page.contains("not looked at: logo.png") && !page.contains("unreadable"), "{page}");
+    let bytes = [0_u8, 159, 146, 150, 0, 1, 2, 3, 255, 254, 0, 7];
+    sandbox.write("lib.jar", [&b"PK\x03\x04"[..], &bytes].concat());
+    sandbox.write("photo.jpg", bytes);
+    let (code, result) = review(&sandbox, &[]);
+    assert_eq!((code, &result["verdict"]), (2, &Value::from("INCOMPLETE")), "{result:#}");
+    let reasons = result["reasons"].to_string();
+    assert!(reasons.contains("lib.jar is unreadable: it is an archive"), "{reasons}");
+    assert!(reasons.contains("`.quorumignore` on the base branch"), "{reasons}");
+    assert!(reasons.contains("photo.jpg is unreadable: its bytes are not what"), "{reasons}");
+    for format in ["terminal", "markdown", "html", "sarif", "junit"] {
+        let page = text(&sandbox.quorum(&["report", "--format", format]).stdout);
+        assert!(page.contains("lib.jar") && page.contains("an archive"), "{format}: {page}");
+        assert!(!page.contains("quorum review lib.jar"), "{format}: {page}");
+    }
+    // The way out holds: at the base, not in the change.
+    sandbox.write(".quorumignore", "*.jar\nphoto.jpg\n");
+    assert_eq!(review(&sandbox, &[]).0, 2);
+    sandbox.git(&["add", ".quorumignore"]);
+    sandbox.git(&["commit", "--quiet", "-m", "archives are not reviewed"]);
+    assert_eq!(review(&sandbox, &[]).0, 0);
+}
+
+#[test]
+fn what_was_compared_with_nothing_was_not_reviewed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("go.mod", "module x\n\nrequire github.com/pkg/errors v0.9.0\n");
+    let (code, result) = review(&sandbox, &[]);
+    assert_eq!(code, 0, "{result:#}");
+    let row = &result["coverage"]["files"][0];
+    assert_eq!(row["agents"]["vulnerability-reviewer"], "read", "{result:#}");
+    let page = text(&sandbox.quorum(&["review"]).stdout);
+    assert!(page.contains("not compared"), "{page}");
+    let (code, result) = review(&sandbox, &["--strict"]);
+    assert_eq!((code, &result["verdict"]), (2, &Value::from("INCOMPLETE")), "{result:#}");
+}
