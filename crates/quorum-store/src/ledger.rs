@@ -31,6 +31,11 @@ impl Ledger {
         Ok(Self { database: Database::open(root)? })
     }
 
+    /// The same for reading: nothing is made where there is nothing.
+    pub fn look(root: &Path) -> Result<Self, StoreError> {
+        Ok(Self { database: Database::look(root)? })
+    }
+
     /// Says where the findings of a review stand. `shared` are the dismissals of the committed file,
     /// from where policy is read. Nothing is recorded.
     pub fn judge(

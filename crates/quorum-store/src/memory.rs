@@ -93,6 +93,11 @@ impl Memories {
         Ok(Self { database: Database::open(root)? })
     }
 
+    /// The same for reading: nothing is made where there is nothing.
+    pub fn look(root: &Path) -> Result<Self, StoreError> {
+        Ok(Self { database: Database::look(root)? })
+    }
+
     /// Records a lesson and returns its name. The same lesson again is the same memory.
     pub fn record(&mut self, lesson: &Lesson, now: Timestamp) -> Result<String, StoreError> {
         self.put(lesson, Source::Recorded, now)

@@ -56,6 +56,11 @@ impl Offers {
         Ok(Self { database: Database::open(root)?, root: root.to_owned() })
     }
 
+    /// The same for reading: nothing is made where there is nothing.
+    pub fn look(root: &Path) -> Result<Self, StoreError> {
+        Ok(Self { database: Database::look(root)?, root: root.to_owned() })
+    }
+
     /// Takes in what an agent saw. What was offered before stays as it is, and so does what was made
     /// of it.
     pub fn offer(

@@ -147,7 +147,7 @@ impl<'a> Surroundings<'a> {
             return Ok(Vec::new());
         }
         let now = Timestamp::now();
-        let ledger = Ledger::open(root)?;
+        let ledger = Ledger::look(root)?;
         let mut dismissals: Dismissals = ledger.dismissals()?;
         dismissals.add(self.workspace.policy().dismissals().unwrap_or_default());
         let files: Vec<&str> = paths.iter().copied().collect();
@@ -171,7 +171,7 @@ impl<'a> Surroundings<'a> {
         found.truncate(MOST_FINDINGS);
         let words = files.iter().flat_map(|path| path.split(['/', '.', '_', '-']));
         let words: Vec<&str> = words.chain([self.label]).collect();
-        let lessons = Memories::open(root)?.search(&words.join(" "), MOST_LESSONS, now)?;
+        let lessons = Memories::look(root)?.search(&words.join(" "), MOST_LESSONS, now)?;
         let lessons = lessons.iter();
         let lessons =
             lessons.map(|memory| decision::lesson(&memory.id, &memory.title, &memory.content));

@@ -43,6 +43,8 @@ pub(crate) struct Gathered {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Plan,
+    /// Their text is read again; still nothing is written.
+    Prompts,
     Review,
 }
 
@@ -126,7 +128,7 @@ fn open_cache(
     purpose: Purpose,
 ) -> TokenCache {
     let root = workspace.repository.as_ref().and_then(|repository| repository.work_tree());
-    if purpose == Purpose::Plan {
+    if purpose != Purpose::Review {
         let folder = root.and_then(|root| Folder::at(root).ok()?.entry("index").ok());
         return folder
             .map_or_else(TokenCache::disabled, |folder| TokenCache::read_only(&folder, tokenizer));
@@ -236,7 +238,7 @@ impl Reader {
             hunks: file.hunks.iter().map(|(hunk, _)| *hunk).collect(),
             digest: Some(digest(&file, &content)),
         };
-        let raw = (self.purpose == Purpose::Review).then_some(file);
+        let raw = (self.purpose != Purpose::Plan).then_some(file);
         Ok(Read { entry, facts, units, raw })
     }
 

@@ -74,7 +74,7 @@ fn list(kept: &Kept, arguments: &OutputArgs) -> Result<(), Failure> {
         tokens: counter.count(document.text.as_bytes()),
     });
     let unused = unused.into_iter().map(|one| Unused { path: one.path, reason: one.reason });
-    let mut offers = Offers::open(&kept.root)?.list()?;
+    let mut offers = Offers::look(&kept.root)?.list()?;
     offers.retain(|offer| offer.state == OfferState::Offered);
     let all = Conventions { documents: documents.collect(), unused: unused.collect(), offers };
     let file = arguments.output.as_deref();

@@ -150,10 +150,19 @@ fn store(repository: &Repository) -> Check {
     let Some(root) = repository.work_tree() else {
         return Check::good("there is no work tree, so runs are not kept");
     };
-    let writable = Folder::prepare(root).and_then(|folder| folder.make("runs"));
-    match (writable, Run::list(root)) {
-        (Ok(_), Ok(runs)) => Check::good(format!("{} runs are kept in .quorum/runs", runs.len())),
-        (Err(error), _) | (_, Err(error)) => Check::bad(error.to_string(), error.hint()),
+    let runs = Folder::at(root).and_then(|folder| folder.entry("runs"));
+    let (runs, kept) = match (runs, Run::list(root)) {
+        (Ok(runs), Ok(kept)) => (runs, kept),
+        (Err(error), _) | (_, Err(error)) => return Check::bad(error.to_string(), error.hint()),
+    };
+    // Whoever looks after things leaves nothing behind: the file is gone when this returns.
+    let there = runs.ancestors().find(|folder| folder.is_dir()).unwrap_or(root);
+    match tempfile::tempfile_in(there) {
+        Ok(_) => Check::good(format!("{} runs are kept in .quorum/runs", kept.len())),
+        Err(error) => Check::bad(
+            format!("{}: {error}", there.display()),
+            Some("runs are not kept where nothing can be written".to_owned()),
+        ),
     }
 }
 

@@ -13,7 +13,9 @@ use crate::{output, render};
 
 pub(super) fn run(cli: &Cli, arguments: &MemoryArgs) -> Result<u8, Failure> {
     let kept = Kept::open(cli)?;
-    let mut memories = Memories::open(&kept.root)?;
+    let writes = matches!(arguments.action, MemoryAction::Record { .. });
+    let open = if writes { Memories::open } else { Memories::look };
+    let mut memories = open(&kept.root)?;
     let now = Timestamp::now();
     match &arguments.action {
         MemoryAction::Record { title, content, tags, failure } => {

@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 use crate::{gather, models, output, render, settings};
 
 pub(super) fn run(cli: &Cli, arguments: &PlanArgs) -> Result<u8, Failure> {
-    let purpose = if arguments.prompts.is_some() { Purpose::Review } else { Purpose::Plan };
+    let purpose = if arguments.prompts.is_some() { Purpose::Prompts } else { Purpose::Plan };
     let made = make(cli, &arguments.change.scope, &arguments.change.run, purpose)?;
     if let Some(folder) = &arguments.prompts {
         models::write_prompts(&made, folder)?;

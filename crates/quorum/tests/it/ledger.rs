@@ -275,11 +275,40 @@ fn a_shared_dismissal_is_no_work_to_review_and_can_be_undone() {
 }
 
 #[test]
-fn a_plan_writes_nothing() {
+fn who_only_looks_writes_nothing() {
     let sandbox = Sandbox::new();
     sandbox.write("src/lib.rs", "pub fn two() {}\n");
-    sandbox.plan(&[]);
-    assert!(!sandbox.root().join(".quorum").exists());
+    let prompts = sandbox.root().join("../prompts");
+    let prompts = prompts.to_str().expect("UTF-8");
+    let commands = [
+        "plan",
+        "plan --all --format json",
+        "plan --commit HEAD",
+        "size src/lib.rs",
+        "agents --explain src/lib.rs",
+        "sops list",
+        "sops explain src/lib.rs",
+        "config show --origin",
+        "config validate",
+        "context src --agent security",
+        "conventions list",
+        "doctor",
+        "dismiss --list",
+        "memory list",
+        "memory search two",
+        "rules list",
+        "runs list",
+        "verdicts",
+        "report",
+        "gates --list",
+    ];
+    for command in commands {
+        sandbox.quorum(&command.split(' ').collect::<Vec<_>>());
+        assert!(!sandbox.root().join(".quorum").exists(), "{command}");
+    }
+    let told = sandbox.quorum(&["plan", "--provider", "anthropic", "--prompts", prompts]);
+    assert!(told.status.success(), "{}", text(&told.stderr));
+    assert!(!sandbox.root().join(".quorum").exists(), "plan --prompts");
 }
 
 #[test]
