@@ -321,7 +321,7 @@ impl Reader {
     }
 }
 
-/// What tells a file and its patch from any other: a token count does not.
+/// What tells a file, its modes and its patch from any other: a token count does not.
 pub(crate) fn digest(file: &RawFile, content: &Content) -> String {
     let mut hasher = blake3::Hasher::new();
     let text: &[u8] = match content {
@@ -334,6 +334,8 @@ pub(crate) fn digest(file: &RawFile, content: &Content) -> String {
     // The length keeps the end of one from being taken for the beginning of the other.
     hasher.update(&text.len().to_le_bytes());
     hasher.update(text);
+    hasher.update(&file.old_mode.to_le_bytes());
+    hasher.update(&file.new_mode.to_le_bytes());
     hasher.update(&file.patch);
     hasher.finalize().to_hex().to_string()
 }

@@ -29,6 +29,7 @@ mod pull_request;
 mod report;
 mod review;
 mod runs;
+mod same_tree;
 mod sandbox;
 mod scope;
 mod size;

@@ -338,6 +338,76 @@ fn an_edit_of_the_same_length_is_not_decided_either() {
     assert!(!decided.contains("CHANGED"), "{decided}");
 }
 
+#[cfg(unix)]
+#[test]
+fn no_change_of_files_or_modes_is_decided_unseen() {
+    use std::os::unix::fs::PermissionsExt as _;
+    type Edit = fn(&Sandbox);
+    let set_mode = |sandbox: &Sandbox, mode: u32| {
+        let path = sandbox.root().join("src/lib.rs");
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("a mode");
+    };
+    let edits: [(&str, Edit, Edit); 5] = [
+        (
+            "another file",
+            |sandbox| sandbox.write("src/three.rs", "pub fn three() {}\n"),
+            |sandbox| std::fs::remove_file(sandbox.root().join("src/three.rs")).expect("it"),
+        ),
+        (
+            "a file less",
+            |sandbox| std::fs::remove_file(sandbox.root().join("src/two.rs")).expect("it"),
+            |sandbox| {
+                sandbox
+                    .write("src/two.rs", "pub fn two() -> u32 {\n    let two = 22;\n    two\n}\n");
+            },
+        ),
+        (
+            "another name",
+            |sandbox| {
+                let path = |name: &str| sandbox.root().join(name);
+                std::fs::rename(path("src/two.rs"), path("src/zwei.rs")).expect("renamed");
+            },
+            |sandbox| {
+                let path = |name: &str| sandbox.root().join(name);
+                std::fs::rename(path("src/zwei.rs"), path("src/two.rs")).expect("renamed");
+            },
+        ),
+        (
+            "a commit",
+            |sandbox| {
+                sandbox.git(&["commit", "--quiet", "--allow-empty", "-m", "another"]);
+            },
+            |sandbox| {
+                sandbox.git(&["reset", "--quiet", "--soft", "HEAD~1"]);
+            },
+        ),
+        (
+            "a link in its place",
+            |sandbox| {
+                let path = sandbox.root().join("src/two.rs");
+                std::fs::rename(&path, sandbox.root().join("../kept.rs")).expect("moved");
+                std::os::unix::fs::symlink("lib.rs", path).expect("a link");
+            },
+            |sandbox| {
+                let path = sandbox.root().join("src/two.rs");
+                std::fs::remove_file(&path).expect("the link");
+                std::fs::rename(sandbox.root().join("../kept.rs"), path).expect("moved");
+            },
+        ),
+    ];
+    let Begun { sandbox, mut client, run, .. } = Begun::new(&["rust"]);
+    for (what, edit, undo) in edits {
+        edit(&sandbox);
+        assert_eq!(client.code("review_finish", json!({ "run": run })), "CHANGED", "{what}");
+        undo(&sandbox);
+    }
+    set_mode(&sandbox, 0o755);
+    assert_eq!(client.code("review_finish", json!({ "run": run })), "CHANGED", "a mode");
+    set_mode(&sandbox, 0o644);
+    let decided = client.tool("review_finish", json!({ "run": run }))[0].clone();
+    assert!(!decided.contains("CHANGED"), "{decided}");
+}
+
 #[test]
 fn a_part_that_never_came_back_is_named_in_the_digest() {
     let sandbox = with_400_files();
