@@ -103,11 +103,16 @@ fn normalize(vector: &mut [f32]) {
     }
 }
 
-/// Gives every doc of the present tree a vector that has none yet; returns how many have one.
+/// A file's content without secrets, by its path.
+pub type Mask<'a> = dyn Fn(&str, &[u8]) -> Vec<u8> + 'a;
+
+/// Gives every doc of the present tree a vector that has none yet; returns how many have one. What is
+/// embedded went through `mask` as a whole file: a part of one does not show what is a secret in it.
 pub fn embed(
     folder: &Path,
     root: &Path,
     embedder: &Embedder,
+    mask: &Mask<'_>,
     watch: &(dyn Fn(Step) + Sync),
 ) -> Result<u64, IndexError> {
     let _lock = lock(folder, watch)?;
@@ -118,7 +123,8 @@ pub fn embed(
     let mut batch: Vec<(i64, usize)> = Vec::new();
     let mut texts: Vec<String> = Vec::new();
     for (blob, path) in missing {
-        let found = texts_of(&index, &store, blob, path.as_bstr(), embedder.longest_symbol())?;
+        let longest = embedder.longest_symbol();
+        let found = texts_of(&index, &store, blob, path.as_bstr(), longest, mask)?;
         batch.push((blob, found.len()));
         texts.extend(found);
         watch(Step::Embedded);
@@ -159,6 +165,7 @@ fn texts_of(
     blob: i64,
     path: &bstr::BStr,
     longest_symbol: usize,
+    mask: &Mask<'_>,
 ) -> Result<Vec<String>, IndexError> {
     let Some(record) = store.record(blob)? else { return Ok(Vec::new()) };
     let Read::Whole(content, _) = source::read(&index.root.join(to_path(path)), LARGEST_FILE)
@@ -171,6 +178,7 @@ fn texts_of(
     if store.key(blob)? != Some(content_key(&content, reader)) {
         return Ok(Vec::new());
     }
+    let content = mask(&path.to_str_lossy(), &content);
     let text = Text::new(&content);
     Ok(record.docs.iter().map(|doc| doc_text(&record, doc, &text, longest_symbol)).collect())
 }

@@ -33,7 +33,7 @@ mod update;
 
 pub use cache::TokenCache;
 pub use counter::Counter;
-pub use embed::{Embedder, Sending, embed};
+pub use embed::{Embedder, Mask, Sending, embed};
 pub use error::IndexError;
 pub use grep::{GrepQuery, Pattern, grep};
 pub use imports::Paths as ImportPaths;

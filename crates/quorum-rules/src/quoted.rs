@@ -2,6 +2,7 @@
 
 use crate::checks::secrets::Known;
 use crate::finding::RuleFinding;
+use crate::suppress::Suppressed;
 
 /// The category of findings about secrets.
 const SECRETS: &str = "secrets";
@@ -26,6 +27,17 @@ pub(crate) fn mask(path: &str, text: &str, findings: &mut [RuleFinding]) {
         }
         // What would put stars in the place of a value is no fix.
         found.replacement.take_if(|new| known.clean(&new.text) != new.text);
+    }
+}
+
+/// Masks the secrets of a file in what its comments say about what they suppress.
+pub(crate) fn mask_reasons(path: &str, text: &str, suppressed: &mut [Suppressed]) {
+    if suppressed.iter().all(|held| held.reason.is_empty()) {
+        return;
+    }
+    let known = Known::of(Some(path), text);
+    for held in suppressed {
+        held.reason = known.clean(&held.reason);
     }
 }
 

@@ -181,7 +181,8 @@ fn heed_comments(
             Suppressions::read(&head, None, base.as_deref(), whole)
         };
         let comments = comments.entry(path.clone()).or_insert_with(read);
-        let (more_open, more_suppressed) = comments.apply(found, &path);
+        let (more_open, mut more_suppressed) = comments.apply(found, &path);
+        quoted::mask_reasons(&path, &head, &mut more_suppressed);
         open.extend(more_open);
         suppressed.extend(more_suppressed);
     }
@@ -227,7 +228,8 @@ fn review_file(rules: &RuleSet, file: &ParsedFile, sources: &dyn Sources) -> Fil
     }
     let mut findings = quoted::one_for_each_secret(most_specific(rules, findings));
     quoted::mask(file.path(), file.text(), &mut findings);
-    let (findings, suppressed) = comments.apply(findings, file.path());
+    let (findings, mut suppressed) = comments.apply(findings, file.path());
+    quoted::mask_reasons(file.path(), file.text(), &mut suppressed);
     let note = |cause: String| Note { file: file.path().to_owned(), agent: None, cause };
     let mut notes = checks::dependencies::notes(file, sources);
     let compared = |note: &Note| note.cause != checks::dependencies::NOT_COMPARED;

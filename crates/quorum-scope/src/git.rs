@@ -29,11 +29,13 @@ const REDIRECTING: [&str; 9] = [
 ];
 
 /// Settings under which git starts no program that a repository chose.
-const HARMLESS: [(&str, &str); 6] = [
+const HARMLESS: [(&str, &str); 7] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
     ("core.quotePath", "true"),
     ("diff.external", ""),
+    // With signatures, `git log` starts what checks them.
+    ("log.showSignature", "false"),
     ("submodule.recurse", "false"),
     ("protocol.ext.allow", "never"),
 ];

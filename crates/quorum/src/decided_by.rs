@@ -73,7 +73,7 @@ impl DecidedBy {
             fail_on: self.fail_on.severity(),
             strict: self.strict,
             require_reviewed: self.coverage.require == CoverageNeed::Reviewed,
-            ignore_vetos,
+            ignore_vetos: ignore_vetos.map(|reason| quorum_rules::secrets::redact(&reason)),
             quorum: share.map_or_else(Quorum::default, Quorum::Share),
         })
     }

@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::policy::Policy;
 use crate::render::style;
 use crate::tree::{Head, WorkTree};
-use crate::{progress, workspace};
+use crate::{progress, tree, workspace};
 
 /// A work tree, or a plain folder, and where its index is.
 #[derive(Debug)]
@@ -160,7 +160,9 @@ impl Place {
     /// does not answer is a warning.
     fn embed(&self, mut report: IndexReport, watch: &(dyn Fn(Step) + Sync)) -> IndexReport {
         let done = self.embedder().and_then(|embedder| match embedder {
-            Some(embedder) => quorum_index::embed(&self.folder(), &self.root, &embedder, watch),
+            Some(embedder) => {
+                quorum_index::embed(&self.folder(), &self.root, &embedder, &tree::mask, watch)
+            }
             None => Ok(0),
         });
         match done {

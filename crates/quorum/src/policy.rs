@@ -122,6 +122,7 @@ impl<'a> Policy<'a> {
         let mut all = dismissal::parse(&self.name(path), &text)?;
         for dismissal in &mut all {
             dismissal.place = Some(path.to_owned());
+            dismissal.reason = quorum_rules::secrets::redact(&dismissal.reason);
         }
         Ok(all)
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
 use quorum_model::scope::{FileEntry, Scope};
+use quorum_rules::secrets::redact;
 use quorum_scope::request::Sides;
 use quorum_store::OwnRun;
 use serde::{Deserialize, Serialize};
@@ -55,13 +56,34 @@ impl Request {
     }
 }
 
+/// An argument whose value is words for people.
+const REASON: &str = "--ignore-vetos";
+
+/// The request as it may be written down. Without a secret, the words of a reason are still a reason;
+/// anything else, such as the command line of a program with a token in it, would be another request,
+/// and is not kept.
+fn without_secrets(request: &Request) -> Option<Request> {
+    let mut arguments: Vec<String> = Vec::new();
+    for argument in &request.arguments {
+        let masked = redact(argument);
+        let assigned = argument.split_once('=').is_some_and(|(name, _)| name == REASON);
+        let is_reason = assigned || arguments.last().is_some_and(|before| before == REASON);
+        if masked != *argument && !is_reason {
+            return None;
+        }
+        arguments.push(masked);
+    }
+    Some(Request { folder: request.folder.clone(), arguments })
+}
+
 /// What is kept of a request with its run, by file name. A run whose request cannot be written down is
 /// complete without it; it only cannot go on.
 pub(crate) fn files(
     workspace: &Workspace,
     request: Option<&Request>,
 ) -> Vec<(&'static str, Vec<u8>)> {
-    let text = request.and_then(|request| serde_json::to_vec_pretty(request).ok());
+    let text = request.and_then(without_secrets);
+    let text = text.and_then(|request| serde_json::to_vec_pretty(&request).ok());
     let Some(text) = text else { return Vec::new() };
     let diff = match &workspace.target.sides {
         Sides::Patch(diff) => Some((DIFF, diff.clone())),

@@ -117,7 +117,7 @@ fn measure(repository: &Path, embedder: Option<&Embedder>) -> Result<Measured> {
     };
     let report = quorum_index::update(&update)?;
     if let Some(embedder) = embedder {
-        quorum_index::embed(&at, &tree.root, embedder, &|_| {})?;
+        quorum_index::embed(&at, &tree.root, embedder, &|_, content| content.to_vec(), &|_| {})?;
     }
     let index = Index::open(&at, &tree.root)?;
     let mut result = Measured {

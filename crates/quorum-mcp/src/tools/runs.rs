@@ -66,7 +66,12 @@ pub(crate) fn dismiss(desk: &Desk, arguments: Dismiss) -> Result<Answer, ToolErr
     let run = find_run(&root, arguments.run.as_deref())?;
     let finding = named(&run, &arguments.id)?;
     let author = desk.operations.author(&root);
-    let dismissal = Dismissal::of(&finding, arguments.reason, author, arguments.expires);
+    let dismissal = Dismissal::of(
+        &finding,
+        quorum_rules::secrets::redact(&arguments.reason),
+        author,
+        arguments.expires,
+    );
     Ledger::open(&root)?.dismiss(&dismissal)?;
     Ok(vec![text(&json!({ "dismissed": finding.id, "fingerprint": finding.fingerprint }))])
 }

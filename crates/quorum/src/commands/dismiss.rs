@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use quorum_model::finding::Finding;
+use quorum_rules::secrets::redact;
 use quorum_scope::repository::Repository;
 use quorum_scope::request::PolicySource;
 use quorum_store::Run;
@@ -60,7 +61,7 @@ pub(super) fn run(cli: &Cli, arguments: &DismissArgs) -> Result<u8, Failure> {
     };
     let dismissal = Dismissal::of(
         &finding,
-        arguments.reason.clone().unwrap_or_default(),
+        redact(arguments.reason.as_deref().unwrap_or_default()),
         arguments.author.clone().unwrap_or_else(|| author(&kept)),
         arguments.expires.as_deref().map(last_day).transpose()?,
     );

@@ -4,6 +4,7 @@ use bstr::ByteSlice as _;
 use quorum_index::Counter;
 use quorum_model::plan::Plan;
 use quorum_plan::{Input, sop};
+use quorum_rules::secrets::redact;
 use quorum_scope::files::{self, RawFile};
 
 use super::sops;
@@ -68,8 +69,23 @@ pub(crate) fn make(
         sops,
         warnings,
     };
-    let plan = quorum_plan::plan(input, &workspace.roster, &workspace.registry, &settings)?;
+    let mut plan = quorum_plan::plan(input, &workspace.roster, &workspace.registry, &settings)?;
+    refuse_secret_models(&plan)?;
+    // They quote settings and names.
+    for warning in &mut plan.warnings {
+        *warning = redact(warning);
+    }
     Ok(Made { plan, workspace, files: gathered.raw })
+}
+
+/// A model's name is in every result, and that of a program is its command line.
+fn refuse_secret_models(plan: &Plan) -> Result<(), Failure> {
+    let models = plan.agents.iter().filter_map(|agent| agent.model.as_deref());
+    let Some(model) = models.into_iter().find(|model| redact(model) != **model) else {
+        return Ok(());
+    };
+    let text = format!("`{}` has a secret in it, and would be kept and shown", redact(model));
+    Err(Failure::new(text).with_hint("give it to the program in a variable or a file"))
 }
 
 /// The team's SOPs that reviewers of code are shown, with their tokens.

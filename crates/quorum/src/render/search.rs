@@ -17,7 +17,7 @@ pub(crate) fn page(query: &str, results: &SearchResults) -> String {
 
 fn write(page: &mut String, query: &str, results: &SearchResults) -> std::fmt::Result {
     if results.results.is_empty() {
-        writeln!(page, "Nothing matches `{query}`.")?;
+        writeln!(page, "Nothing matches `{}`.", quorum_rules::secrets::redact(query))?;
         if results.left_out > 0 {
             writeln!(page, "{}", dim("The token budget has no room for the best result."))?;
         }

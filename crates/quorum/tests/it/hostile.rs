@@ -286,6 +286,13 @@ impl Hostile {
         sandbox.write("src/lib.rs", "pub fn two() -> u32 {\n    2\n}\n");
         sandbox.git(&["add", "--all"]);
         sandbox.git(&["commit", "--quiet", "-m", "all of it"]);
+        // A commit with a signature, which git would have somebody check.
+        let commit = sandbox.git(&["cat-file", "commit", "HEAD"]);
+        let (head, message) = commit.split_once("\n\n").expect("a message");
+        let signature = "-----BEGIN PGP SIGNATURE-----\n \n iQ\n -----END PGP SIGNATURE-----";
+        sandbox.write("../commit", format!("{head}\ngpgsig {signature}\n\n{message}"));
+        let signed = sandbox.git(&["hash-object", "-t", "commit", "-w", "../commit"]);
+        sandbox.git(&["update-ref", "HEAD", signed.trim()]);
         sandbox.write("src/lib.rs", "pub fn two() -> u32 {\n    3\n}\n");
         sandbox.write("src/staged.rs", "pub fn three() {}\n");
         sandbox.git(&["add", "src/staged.rs"]);
@@ -320,6 +327,15 @@ impl Hostile {
         for key in PROGRAMS {
             git(key, &format!("{}; cat", self.touch(key)));
         }
+        // These are started without a shell.
+        for key in ["gpg.program", "gpg.ssh.program", "core.askPass"] {
+            let program = self.sandbox.root().join(".git").join(key);
+            std::fs::write(&program, format!("#!/bin/sh\n{}\n", self.touch(key))).expect("it");
+            std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755))
+                .expect("set");
+            git(key, &program.display().to_string());
+        }
+        git("credential.helper", &format!("!{}", self.touch("credential.helper")));
         git("filter.evil.required", "true");
         git("log.showSignature", "true");
         git("protocol.ext.allow", "always");
@@ -415,6 +431,7 @@ fn what_a_hostile_repository_asks_for_would_happen() {
     for arguments in [
         &["diff", "HEAD"][..],
         &["diff", "--no-ext-diff", "--textconv", "HEAD"],
+        &["log", "-1"],
         &["checkout", "--quiet", "-b", "other"],
         &["add", "--all"],
     ] {
@@ -427,6 +444,7 @@ fn what_a_hostile_repository_asks_for_would_happen() {
         "diff.evil.textconv",
         "filter.evil.clean",
         "filter.evil.process",
+        "gpg.program",
         "reference-transaction",
     ] {
         assert!(marked.iter().any(|mark| mark == program), "{program}: {marked:?}");

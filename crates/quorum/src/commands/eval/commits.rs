@@ -53,7 +53,8 @@ pub(super) fn run(
     let (mut commits, mut failed) = (Vec::new(), Vec::new());
     for line in listed.lines() {
         let (commit, subject) = line.split_once(' ').unwrap_or((line, ""));
-        match review(&folder, commit, subject, &arguments.agents) {
+        let subject = quorum_rules::secrets::redact(subject);
+        match review(&folder, commit, &subject, &arguments.agents) {
             Ok(noise) => commits.push(noise),
             Err(error) => failed.push((commit, error)),
         }
