@@ -45,6 +45,8 @@ pub struct HttpSettings {
     pub token: String,
     /// Origins whose pages may send requests; none of a browser may where there are none.
     pub origins: Vec<String>,
+    /// A session that nobody uses for so long is closed.
+    pub idle: Duration,
 }
 
 struct Gate {
@@ -61,7 +63,7 @@ pub async fn serve_http(
     settings: HttpSettings,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<(), ToolError> {
-    let HttpSettings { address, token, origins } = settings;
+    let HttpSettings { address, token, origins, idle } = settings;
     if !address.ip().is_loopback() {
         let text = format!("{address} can be reached from other machines");
         return Err(ToolError::new(Code::Unavailable, text)
@@ -77,7 +79,7 @@ pub async fn serve_http(
         .enforce_origin_validation()
         .with_max_request_body_bytes(LARGEST)
         .with_cancellation_token(stop.child_token());
-    let sessions = Sessions::new();
+    let sessions = Sessions::new(idle);
     let service = StreamableHttpService::new(
         move || Ok(server.for_another_client()),
         Arc::clone(&sessions.manager),
@@ -157,7 +159,7 @@ mod tests {
     }
 
     fn gate() -> Gate {
-        let (token, sessions) = (blake3::hash(b"secret"), Sessions::new());
+        let (token, sessions) = (blake3::hash(b"secret"), Sessions::new(BODY));
         Gate { token, origins: Vec::new(), sessions, body: Duration::from_millis(300) }
     }
 

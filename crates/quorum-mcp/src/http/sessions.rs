@@ -10,9 +10,6 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 /// So many sessions are kept; for one more, the one that was used longest ago is closed.
 pub(super) const MOST: usize = 64;
 
-/// A session that nobody used for so long is closed.
-const EXPIRES: Duration = Duration::from_mins(15);
-
 /// The sessions, and when each was used last.
 #[derive(Debug)]
 pub(super) struct Sessions {
@@ -21,9 +18,10 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
-    pub(super) fn new() -> Self {
+    /// A session that nobody uses for as long as `idle` is closed.
+    pub(super) fn new(idle: Duration) -> Self {
         let mut manager = LocalSessionManager::default();
-        manager.session_config.keep_alive = Some(EXPIRES);
+        manager.session_config.keep_alive = Some(idle);
         Self { manager: Arc::new(manager), used: Mutex::default() }
     }
 
@@ -68,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_session_that_was_used_longest_ago_goes() {
-        let sessions = Sessions::new();
+        let sessions = Sessions::new(Duration::from_mins(15));
         let ids: Vec<Arc<str>> = (0..MOST).map(|id| Arc::from(format!("s{id}"))).collect();
         assert_eq!(sessions.one_too_many(&ids[..MOST - 1]), None);
         assert!(sessions.one_too_many(&ids).is_some());

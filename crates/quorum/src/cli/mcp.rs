@@ -17,6 +17,9 @@ pub(crate) struct McpArgs {
     /// which is printed]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
+    /// Close a session that nobody used for so long [default: 900]
+    #[arg(long, value_name = "SECONDS", requires = "http", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) idle: Option<u64>,
     /// Let pages of this origin send requests, such as `http://localhost:5173`
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub(crate) allow_origin: Vec<String>,

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use quorum_mcp::{HttpSettings, Roots, Server, ToolError, serve_http, serve_stdio};
 use quorum_scope::repository::Repository;
@@ -11,6 +12,9 @@ use crate::cli::{Cli, McpArgs};
 use crate::failure::Failure;
 use crate::serving::{Consent, Program};
 use crate::{output, workspace};
+
+/// How long a session may be without use where nobody says otherwise.
+const IDLE: Duration = Duration::from_mins(15);
 
 /// The variable that may hold the token.
 const TOKEN: &str = "MCP_SERVER_TOKEN";
@@ -32,6 +36,7 @@ pub(super) fn run(cli: &Cli, arguments: &McpArgs) -> Result<u8, Failure> {
                 address,
                 token: token.clone(),
                 origins: arguments.allow_origin.clone(),
+                idle: arguments.idle.map_or(IDLE, Duration::from_secs),
             };
             runtime.block_on(serve_http(server, settings, |address| {
                 output::notice(&format!("listening on http://{address}/mcp"));

@@ -91,7 +91,10 @@ struct Session {
 
 impl Session {
     fn begin(sandbox: &Sandbox) -> Self {
-        let server = Listening::start(sandbox);
+        Self::of(Listening::start(sandbox))
+    }
+
+    fn of(server: Listening) -> Self {
         let bearer = format!("Bearer {TOKEN}");
         let (_, answer) = server.post(&[("Authorization", &bearer)], &initialize());
         let id = answer.lines().find_map(|line| {
@@ -252,6 +255,31 @@ fn abandoned_sessions_are_bounded() {
     }
     let grown = memory().saturating_sub(after_hundred);
     assert!(grown < 20_000, "900 abandoned sessions took {grown} KiB");
+}
+
+#[test]
+fn a_session_that_nobody_uses_expires_and_one_in_use_does_not() {
+    let sandbox = Sandbox::new();
+    write_token(&sandbox, 0o600);
+    let mut arguments = ARGUMENTS.to_vec();
+    arguments.extend(["--idle", "2"]);
+    let session = Session::of(Listening::of(sandbox.spawn_quorum(&arguments)));
+    for _ in 0..8 {
+        session.still_works();
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    let started = Instant::now();
+    loop {
+        // A client that waits, longer each time.
+        std::thread::sleep(Duration::from_secs(4));
+        let (status, answer) = session.call(7, "semantic_search", &json!({ "query": "one" }));
+        if status == 404 {
+            break;
+        }
+        assert!(started.elapsed() < Duration::from_secs(20), "{status}: {answer}");
+    }
+    let (status, _) = session.server.post(&[("Authorization", &session.bearer)], &initialize());
+    assert_eq!(status, 200, "a new one begins");
 }
 
 #[test]
