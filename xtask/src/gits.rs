@@ -15,6 +15,12 @@ const SUITES: [(&str, bool); 2] = [("bullseye", true), ("bookworm", false)];
 /// Tests that try to have a repository's program run.
 const HOSTILE: [&str; 3] = ["gits::", "hostile", "programs_of_a_repository"];
 
+/// Tests with a git that must be refused.
+const OLD: [&str; 2] = [
+    "gits::an_old_git_is_refused",
+    "hostile::with_an_old_git_every_command_that_needs_git_is_refused",
+];
+
 /// Runs the tests with each git.
 pub(crate) fn test() -> Result<()> {
     for (suite, refused) in SUITES {
@@ -24,13 +30,13 @@ pub(crate) fn test() -> Result<()> {
         let path = env::join_paths(path).context("a folder's name cannot be in a search path")?;
         let version = output(command(&folder.join("git").to_string_lossy()).arg("--version"))?;
         println!("== {}", String::from_utf8_lossy(&version).trim());
-        let mut test = tests();
         if refused {
-            test.args(["--ignored", "--exact", "gits::an_old_git_is_refused"]);
+            run(tests().args(["--ignored", "--exact", OLD[0]]).env("PATH", path))?;
+            // The repository is made with the git at hand.
+            run(tests().args(["--ignored", "--exact", OLD[1]]).env("QUORUM_OLD_GIT", folder))?;
         } else {
-            test.args(HOSTILE);
+            run(tests().args(HOSTILE).env("PATH", path))?;
         }
-        run(test.env("PATH", path))?;
     }
     println!("== the git at hand");
     run(tests().args(HOSTILE))

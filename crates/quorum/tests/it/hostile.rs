@@ -386,6 +386,16 @@ impl Hostile {
         }
     }
 
+    /// The arguments of a row, with its own runs.
+    fn arguments<'a>(&'a self, row: &[&'a str]) -> Vec<&'a str> {
+        let named = row.iter().map(|argument| match *argument {
+            PLANTED => self.planted.as_str(),
+            FINISHED => self.finished.as_str(),
+            other => other,
+        });
+        named.collect()
+    }
+
     fn marked(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.marks).expect("a folder").flatten();
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
@@ -483,14 +493,7 @@ fn no_command_runs_sends_or_pays_for_what_a_hostile_repository_asks_for() {
         }
     };
     for arguments in ROWS.iter().flat_map(|(_, ways)| ways.iter()) {
-        let arguments: Vec<&str> = arguments
-            .iter()
-            .map(|argument| match *argument {
-                PLANTED => hostile.planted.as_str(),
-                FINISHED => hostile.finished.as_str(),
-                other => other,
-            })
-            .collect();
+        let arguments = hostile.arguments(arguments);
         let output = hostile.sandbox.quorum_with(&arguments, keys);
         let said = text(&output.stderr) + &text(&output.stdout);
         nothing_happened(&arguments.join(" "), &said);
@@ -611,4 +614,45 @@ fn a_hostile_partial_clone_fetches_nothing_unless_the_user_says_so() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let plan: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(crate::sandbox::paths(&plan), ["quorum.toml", "src/lib.rs"]);
+}
+
+/// With a git of before 2.31, in the folder that `cargo xtask gits` names.
+#[test]
+#[ignore = "needs an old git: cargo xtask gits"]
+fn with_an_old_git_every_command_that_needs_git_is_refused() {
+    let folder = std::env::var_os("QUORUM_OLD_GIT").expect("cargo xtask gits");
+    let mut path = vec![PathBuf::from(folder)];
+    path.extend(std::env::split_paths(&std::env::var_os("PATH").expect("a search path")));
+    let path = std::env::join_paths(path).expect("a search path");
+    let hostile = Hostile::new();
+    let (mut refused, mut others) = (0, BTreeSet::new());
+    for (name, ways) in ROWS {
+        for row in *ways {
+            let arguments = hostile.arguments(row);
+            let output = hostile.sandbox.quorum_with(&arguments, |command| {
+                command.env("PATH", &path).env("OPENAI_API_KEY", "sk-test-0123456789abcdef");
+            });
+            let said = text(&output.stderr) + &text(&output.stdout);
+            assert_eq!(hostile.marked(), [""; 0], "{arguments:?}: programs ran\n{said}");
+            assert_eq!(hostile.visits.load(Ordering::SeqCst), 0, "{arguments:?}\n{said}");
+            if said.contains("is too old: Quorum needs git 2.31 or newer") {
+                assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+                refused += 1;
+            } else {
+                others.insert(*name);
+            }
+        }
+    }
+    // What looks at no repository.
+    let known = [
+        "advisories import",
+        "advisories status",
+        "completions",
+        "eval",
+        "man",
+        "plugin",
+        "rules test",
+    ];
+    assert!(others.iter().all(|name| known.contains(name)), "{others:?}");
+    assert!(refused > 60, "{refused}");
 }
