@@ -248,7 +248,7 @@ fn deeds() -> Vec<Vector> {
         Vector::test(
             "disk",
             "for number in range(40):\n    with open(f\"fill{number}\", \"wb\") as file:\n        \
-             file.write(bytes(10_000_000))\n    time.sleep(0.1)\nsay(\"fill the disk: done\")\n",
+             file.write(bytes(10_000_000))\n    time.sleep(0.1)\ntime.sleep(30)\nsay(\"fill the disk: done\")\n",
         )
         .says("ran")
         .ended("of disk, of 100"),
@@ -320,7 +320,7 @@ impl Stage {
         let sandbox = &stage.sandbox;
         let limits = "[gates.limits]\ndisk_mb = 100\nfile_mb = 20\nprocesses = 500\n";
         let overrides = ["build", "lint", "test"]
-            .map(|name| format!("[[gates.overrides]]\nname = \"{name}\"\ntimeout = 60\n"));
+            .map(|name| format!("[[gates.overrides]]\nname = \"{name}\"\ntimeout = 300\n"));
         sandbox.write("quorum.toml", format!("{limits}{}", overrides.concat()));
         sandbox.write(".gitignore", "target\n");
         sandbox.commit("policy");
