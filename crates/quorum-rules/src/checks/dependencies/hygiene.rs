@@ -168,10 +168,41 @@ fn license(change: &Change<'_>, findings: &mut Vec<RuleFinding>) {
     });
 }
 
+/// Whether a lock file pins what this manifest asks for: one in a folder above does so only for the
+/// members of its workspace, and templates and examples are none.
+fn pins(change: &Change<'_>, path: &str, format: Format, text: &str) -> bool {
+    let folder = |path: &str| path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+    let (above, here) = (folder(path), folder(change.file.path()));
+    if above == here {
+        return true;
+    }
+    let member = here.strip_prefix(above.as_str()).unwrap_or(&here).trim_start_matches('/');
+    let lists = |keys: &[String]| keys.iter().any(|key| text.contains(key.as_str()));
+    match format {
+        Format::PnpmLock => lists(&[
+            format!("\n  {member}:\n"),
+            format!("\n  '{member}':\n"),
+            format!("\n  \"{member}\":\n"),
+        ]),
+        Format::PackageLock | Format::BunLock => lists(&[format!("\"{member}\": {{")]),
+        Format::YarnLock => lists(&[format!("@workspace:{member}\"")]),
+        // Members stand among the packages by their names.
+        Format::CargoLock | Format::PythonLock => {
+            let named = change.file.text().lines().find_map(|line| {
+                let value = line.trim().strip_prefix("name")?.trim_start().strip_prefix('=')?;
+                Some(value.trim().trim_matches(['"', '\'']).to_owned())
+            });
+            named.is_some_and(|name| lists(&[format!("name = \"{name}\"\n")]))
+        }
+        _ => false,
+    }
+}
+
 /// A manifest that asks for what its lock file does not have.
 fn out_of_step(change: &Change<'_>, path: &str, text: &str, findings: &mut Vec<RuleFinding>) {
-    let Some(Ok(lock)) = Format::of(path).map(|format| read_as(format, text)) else { return };
-    if change.base.is_none() || lock.packages.is_empty() {
+    let Some(format) = Format::of(path) else { return };
+    let Ok(lock) = read_as(format, text) else { return };
+    if change.base.is_none() || lock.packages.is_empty() || !pins(change, path, format, text) {
         return;
     }
     for package in change.changed() {

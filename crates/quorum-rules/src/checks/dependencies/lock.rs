@@ -68,11 +68,10 @@ fn new_sources(change: &Change<'_>, sources: &dyn Sources, findings: &mut Vec<Ru
         return;
     }
     for (source, packages) in from {
-        let host = source.split('/').next().unwrap_or(source);
-        if known.contains(source) || is_named(change, sources, Side::Base, host) {
+        if known.contains(source) || is_named(change, sources, Side::Base, source) {
             continue;
         }
-        let stated = is_named(change, sources, Side::Head, host);
+        let stated = is_named(change, sources, Side::Head, source);
         if stated && change.base.is_none() {
             continue;
         }
@@ -102,14 +101,18 @@ fn new_sources(change: &Change<'_>, sources: &dyn Sources, findings: &mut Vec<Ru
     }
 }
 
-/// Whether the manifest, or settings beside or above it, name a host.
-fn is_named(change: &Change<'_>, sources: &dyn Sources, side: Side, host: &str) -> bool {
+/// Whether the manifest, or settings beside or above it, name the host of a source, or the repository
+/// on it: package managers know the best-known hosts by themselves.
+fn is_named(change: &Change<'_>, sources: &dyn Sources, side: Side, source: &str) -> bool {
+    let (host, repository) = source.split_once('/').unwrap_or((source, ""));
+    let names =
+        |text: &str| text.contains(host) || (repository.contains('/') && text.contains(repository));
     let mut folder = change.file.path().rsplit_once('/').map_or("", |(folder, _)| folder);
     loop {
         for name in change.format.manifest().iter().chain(SETTINGS) {
             let path =
                 if folder.is_empty() { (*name).to_owned() } else { format!("{folder}/{name}") };
-            if sources.read(&path, side).is_some_and(|text| text.contains(host)) {
+            if sources.read(&path, side).is_some_and(|text| names(&text)) {
                 return true;
             }
         }
@@ -124,7 +127,13 @@ fn is_named(change: &Change<'_>, sources: &dyn Sources, side: Side, host: &str) 
 fn hashes(change: &Change<'_>, findings: &mut Vec<RuleFinding>) {
     let key = |package: &Package| (package.name.clone(), package.version.clone());
     let base = change.base.iter().flat_map(|base| &base.packages);
-    let before: BTreeMap<_, &Package> = base.map(|package| (key(package), package)).collect();
+    // One version may be there more than once, such as the archive and a patched one of it.
+    let mut before: BTreeMap<_, Vec<String>> = BTreeMap::new();
+    for package in base {
+        if let Some(hashes) = &package.hashes {
+            before.entry(key(package)).or_default().extend(hashes.iter().cloned());
+        }
+    }
     // A file that never had hashes, or has some without, is the package manager's choice.
     let usual = match &change.base {
         Some(base) => {
@@ -134,7 +143,7 @@ fn hashes(change: &Change<'_>, findings: &mut Vec<RuleFinding>) {
     };
     for package in &change.head.packages {
         let Some(now) = &package.hashes else { continue };
-        let old = before.get(&key(package)).and_then(|package| package.hashes.as_ref());
+        let old = before.get(&key(package));
         let version = package.version.as_deref().unwrap_or_default();
         let (severity, rule, issue) = match old {
             Some(old) if !old.is_empty() && now.is_empty() => (

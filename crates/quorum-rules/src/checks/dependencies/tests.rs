@@ -157,7 +157,7 @@ fn a_lock_file_follows_its_manifest() {
     let base = "{\n\"dependencies\": {}\n}";
     let head = "{\n\"dependencies\": {\n\"left\": \"^1\",\n\"right\": \"^2\"\n}\n}";
     let repository = Repository::default().with("package-lock.json", LOCK);
-    let found = found(&file("web/package.json", Some(base), head), &repository);
+    let found = found(&file("package.json", Some(base), head), &repository);
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].rule.as_str(), found[0].line), ("dependencies.lock-out-of-step", 4));
 }
@@ -336,6 +336,66 @@ fn another_hash_for_the_same_version_is_another_program() {
     let (path, _, base, _) = &LOCKS[0];
     let old = base.replace("sha512-AAAA", "sha1-OLD=");
     assert_eq!(blamed(path, &old, base, &repository), []);
+}
+
+#[test]
+fn a_manifest_may_name_a_repository_without_its_host() {
+    let base = "GEM\n  remote: https://rubygems.org/\n  specs:\n    left (1.0.0)\n\nDEPENDENCIES\n  left\n";
+    let git = "GIT\n  remote: https://github.com/team/right.git\n  revision: 0123456789012345678901234567890123456789\n  specs:\n    right (2.0.0)\n\n";
+    let head = format!("{git}{base}");
+    let manifest = "gem 'left'\ngem 'right', github: 'team/right'\n";
+    let named = Repository::default().with("Gemfile", manifest);
+    let severities = |repository: &Repository| {
+        let found = blamed("Gemfile.lock", base, &head, repository).into_iter();
+        found
+            .filter(|(rule, _)| rule == "new-source")
+            .map(|(_, severity)| severity)
+            .collect::<Vec<_>>()
+    };
+    assert!(severities(&named).iter().all(|severity| *severity < Severity::High));
+    assert_eq!(severities(&Repository::default()), [Severity::High]);
+}
+
+#[test]
+fn a_version_may_be_there_as_it_is_and_patched() {
+    let entry = |spec: &str, kind: &str, hash: &str| {
+        format!(
+            "\"{spec}\":\n  version: 1.2.3\n  resolution: \"left@{kind}\"\n  checksum: 10c0/{hash}\n  languageName: node\n\n"
+        )
+    };
+    let plain = entry("left@npm:^1.2.0", "npm:1.2.3", "aaaa");
+    let patched = entry(
+        "left@patch:left@npm%3A^1.2.0#optional!builtin<compat/left>",
+        "patch:left@npm%3A1.2.3#optional!builtin<compat/left>::version=1.2.3&hash=c3c19d",
+        "bbbb",
+    );
+    let base = format!("__metadata:\n  version: 8\n\n{plain}{patched}");
+    let other = "\"right@npm:^1.0.0\":\n  version: 1.0.0\n  resolution: \"right@npm:1.0.0\"\n  checksum: 10c0/cccc\n";
+    let repository = Repository::default();
+    assert_eq!(blamed("yarn.lock", &base, &format!("{base}{other}"), &repository), []);
+    let swapped = base.replace("10c0/aaaa", "10c0/dddd");
+    let found = blamed("yarn.lock", &base, &swapped, &repository);
+    assert_eq!(found, [("changed-hash".to_owned(), Severity::High)]);
+}
+
+#[test]
+fn a_lock_file_above_pins_the_members_of_its_workspace_alone() {
+    let manifest = |version: &str| {
+        format!(
+            "{{\n \"name\": \"a\",\n \"dependencies\": {{\n  \"left\": \"{version}\"\n }}\n}}\n"
+        )
+    };
+    let lock = "lockfileVersion: '9.0'\n\nimporters:\n\n  .: {}\n\n  packages/app:\n    dependencies:\n      left:\n        specifier: ^1.0.0\n        version: 1.0.0\n\npackages:\n\n  left@1.0.0:\n    resolution: {integrity: sha512-AAAA}\n";
+    let repository = Repository::default().with("pnpm-lock.yaml", lock);
+    for (path, count) in
+        [("packages/app/package.json", 1), ("packages/create/template/package.json", 0)]
+    {
+        let changed = file(path, Some(&manifest("1.0.0")), &manifest("2.0.0"));
+        let found = found(&changed, &repository);
+        let out_of_step =
+            found.iter().filter(|found| found.rule == "dependencies.lock-out-of-step");
+        assert_eq!(out_of_step.count(), count, "{path}: {found:?}");
+    }
 }
 
 #[test]
