@@ -67,8 +67,10 @@ struct Seen {
     agents: Vec<String>,
     /// There is a file with code.
     code: bool,
-    /// Files with code that the security reviewer did not review, with what it did instead.
+    /// Files with code that the security reviewer did not look at.
     unseen: Vec<String>,
+    /// Files with code that it only read, or reviewed in part.
+    less: Vec<String>,
     /// Severity, and a line to read, of each finding.
     findings: Vec<(String, String)>,
 }
@@ -93,6 +95,7 @@ impl Seen {
             seen.code = true;
             match file["agents"][SECURITY].as_str() {
                 Some("reviewed") => {}
+                Some(kind @ ("read" | "partial")) => seen.less.push(format!("{path} ({kind})")),
                 other => seen.unseen.push(format!("{path} ({})", other.unwrap_or("nobody"))),
             }
         }
@@ -121,6 +124,8 @@ struct Tally {
     commits: u32,
     code: u32,
     looked: u32,
+    /// With a security review of all code, whole.
+    whole: u32,
     verdicts: BTreeMap<String, u32>,
     severities: BTreeMap<String, u32>,
     /// CPU time in clock ticks.
@@ -134,6 +139,7 @@ impl Tally {
         if seen.code {
             self.code += 1;
             self.looked += u32::from(seen.unseen.is_empty());
+            self.whole += u32::from(seen.unseen.is_empty() && seen.less.is_empty());
         }
         *self.verdicts.entry(seen.verdict.clone()).or_default() += 1;
         for (severity, _) in &seen.findings {
@@ -145,6 +151,7 @@ impl Tally {
         self.commits += other.commits;
         self.code += other.code;
         self.looked += other.looked;
+        self.whole += other.whole;
         self.ticks += other.ticks;
         self.against += other.against;
         for (verdict, count) in &other.verdicts {
@@ -162,10 +169,11 @@ impl Tally {
             listed.join(", ")
         };
         let mut row = format!(
-            "| {name} | {} | {} | {} | {} | {} | {:.1} |",
+            "| {name} | {} | {} | {} | {} | {} | {} | {:.1} |",
             self.commits,
             self.code,
             self.looked,
+            self.whole,
             listed(&self.verdicts),
             listed(&self.severities),
             seconds(self.ticks),
@@ -239,9 +247,12 @@ pub(crate) fn measure(words: &[String]) -> Result<()> {
     }
     let beside = if against.is_some() { " other build, s | share |" } else { "" };
     println!(
-        "\n| | commits | with code | security looked | verdicts | findings | CPU, s |{beside}"
+        "\n| | commits | with code | security looked | whole | verdicts | findings | CPU, s |{beside}"
     );
-    println!("|---|---|---|---|---|---|---|{}", if against.is_some() { "---|---|" } else { "" });
+    println!(
+        "|---|---|---|---|---|---|---|---|{}",
+        if against.is_some() { "---|---|" } else { "" }
+    );
     for row in rows {
         println!("{row}");
     }
@@ -260,6 +271,9 @@ fn note(notes: &mut String, commit: &str, seen: &Seen) {
     }
     for unseen in &seen.unseen {
         let _ = writeln!(notes, "  {commit} no security look: {unseen}");
+    }
+    for less in &seen.less {
+        let _ = writeln!(notes, "  {commit} not reviewed whole: {less}");
     }
     for (severity, line) in &seen.findings {
         if matches!(severity.as_str(), "CRITICAL" | "HIGH") {
@@ -366,7 +380,9 @@ mod tests {
         let whole = Seen::of(&result(json!({ SECURITY: "reviewed" })))?;
         assert_eq!((whole.code, whole.unseen.len()), (true, 0));
         let read = Seen::of(&result(json!({ SECURITY: "read" })))?;
-        assert_eq!(read.unseen, ["b.rb (read)"]);
+        assert_eq!((read.unseen.len(), read.less.as_slice()), (0, &["b.rb (read)".to_owned()][..]));
+        let unreadable = Seen::of(&result(json!({ SECURITY: "unreadable" })))?;
+        assert_eq!(unreadable.unseen, ["b.rb (unreadable)"]);
         let other = Seen::of(&result(json!({ "quality": "reviewed" })))?;
         assert_eq!(other.unseen, ["b.rb (nobody)"]);
 
@@ -374,7 +390,7 @@ mod tests {
         for seen in [&whole, &read, &other] {
             tally.add(seen);
         }
-        assert_eq!((tally.commits, tally.code, tally.looked), (3, 3, 1));
+        assert_eq!((tally.commits, tally.code, tally.looked, tally.whole), (3, 3, 2, 1));
         Ok(())
     }
 
