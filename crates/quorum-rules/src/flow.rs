@@ -15,6 +15,7 @@ mod ir;
 mod lower;
 mod machine;
 mod mark;
+mod memo;
 mod model;
 mod names;
 mod path;

@@ -33,8 +33,6 @@ pub(super) struct Fuel {
     dry: bool,
     running: Span,
     unfinished: Vec<(u32, u32)>,
-    /// All steps that were taken.
-    taken: u64,
 }
 
 impl Fuel {
@@ -47,7 +45,6 @@ impl Fuel {
             dry: false,
             running: Span::default(),
             unfinished: Vec::new(),
-            taken: 0,
         }
     }
 
@@ -68,7 +65,6 @@ impl Fuel {
 
     /// Takes steps; false when there are not enough.
     pub(super) fn take(&mut self, steps: u64) -> bool {
-        self.taken += steps;
         let own = self.own.min(steps);
         self.own -= own;
         let rest = steps - own;

@@ -8,6 +8,7 @@ use quorum_syntax::Lang;
 use super::exec::Flow;
 use super::fuel::Fuel;
 use super::ir::{Function, Module, Param, Span};
+use super::memo::{self, Followed, Memo, Outcome};
 use super::model::{ParamModel, SourceModel};
 use super::scope::Scope;
 use super::sink::Hit;
@@ -16,7 +17,7 @@ use super::value::{Closure, Items, Marks, NUMBER, Origin, Taint, Value};
 use crate::rule::Matching;
 
 /// How deep calls are followed.
-const CALLS: usize = 6;
+pub(super) const CALLS: usize = 6;
 
 /// The state of running one file.
 pub(super) struct Machine<'a> {
@@ -66,6 +67,8 @@ pub(super) struct Machine<'a> {
     /// What functions return when nothing is known about their arguments, and what they leave in
     /// them.
     plain: HashMap<usize, (Value, Vec<Value>)>,
+    /// What other calls came to.
+    memo: Memo,
 }
 
 impl<'a> Machine<'a> {
@@ -118,6 +121,7 @@ impl<'a> Machine<'a> {
             stands: HashMap::new(),
             classes,
             plain: HashMap::new(),
+            memo: Memo::default(),
         }
     }
 
@@ -221,6 +225,7 @@ impl<'a> Machine<'a> {
     /// Runs a function as somebody outside the file would call it.
     fn run_alone(&mut self, function: &Rc<Function>, class: Option<&super::ir::Class>) {
         self.fuel.begin(function.span);
+        self.memo.restart();
         let mut scope = Scope::default();
         for (position, param) in function.params.iter().enumerate() {
             let value = self.outside_value(function, class, position, param);
@@ -245,6 +250,9 @@ impl<'a> Machine<'a> {
             for name in ["this", "self"] {
                 if let (Some(now), Some(before)) = (scope.get(name), self.fields.get(&class.name)) {
                     let joined = super::mark::joined(before, now);
+                    if !memo::same(before, &joined, memo::DEEP, &mut 0) {
+                        self.memo.forget();
+                    }
                     self.fields.insert(Rc::clone(&class.name), joined);
                 }
             }
@@ -335,8 +343,10 @@ impl<'a> Machine<'a> {
         self.left = None;
         self.left_args.clear();
         self.left_at_end = false;
-        let known = self.stack.iter().filter(|running| running.id == function.id).count();
-        if self.stack.len() >= CALLS || known > 0 || !self.tick() {
+        let runs = self.stack.iter().any(|running| running.id == function.id);
+        let too_deep = self.stack.len() >= CALLS;
+        if too_deep || runs || !self.tick() {
+            self.memo.is_cut(function.id, self.stack.len());
             let taint = args.iter().fold(None, |worst, arg| {
                 Taint::worse(Option::as_ref(&worst), arg.any_taint().as_ref())
             });
@@ -355,9 +365,60 @@ impl<'a> Machine<'a> {
             self.left_args.clone_from(left);
             return known.clone();
         }
+        let stack: Vec<usize> = self.stack.iter().map(|running| running.id).collect();
+        let (this, in_loop) = (closure.this.as_ref(), self.loops > 0);
+        let followed = Followed { function: function.id, this, args, stack: &stack, in_loop };
+        // A function that sees variables of another one depends on them too.
+        let own = closure.scope.is_empty();
+        if own {
+            let (known, work) = self.memo.recall(followed);
+            self.charge(work / 8);
+            if let Some(outcome) = known {
+                self.left = outcome.left;
+                self.left_args = outcome.left_args;
+                self.left_at_end = outcome.left_at_end;
+                return outcome.value;
+            }
+        }
+        let begun = self.memo.begin();
         let outer = std::mem::replace(&mut self.scope, Rc::clone(&closure.scope));
         let returned = std::mem::take(&mut self.returned);
         let wanted = self.wanted.take();
+        self.bind(function, args);
+        if let Some(this) = &closure.this {
+            let scope = Rc::make_mut(&mut self.scope);
+            scope.insert(&Rc::from("this"), this.clone());
+            scope.insert(&Rc::from("self"), this.clone());
+        }
+        self.stack.push(Rc::clone(function));
+        self.exec_block(&function.body);
+        self.stack.pop();
+        self.left = closure.this.as_ref().and_then(|_| self.scope.get(self.own_name()).cloned());
+        let left = function.params.iter().map(|param| self.scope.get(&param.name).cloned());
+        self.left_args = left.map(Option::unwrap_or_default).collect();
+        let inner = std::mem::replace(&mut self.scope, outer);
+        self.keep_captured(closure, &inner);
+        self.wanted = wanted;
+        let all = std::mem::replace(&mut self.returned, returned);
+        self.left_at_end = all.is_empty();
+        let value = all.into_iter().reduce(|a, b| a.join(&b)).unwrap_or_default();
+        // What was cut short for lack of fuel says nothing about other calls.
+        let whole = !self.fuel.is_dry();
+        if dull && whole {
+            self.plain.insert(function.id, (value.clone(), self.left_args.clone()));
+        }
+        let outcome = (own && whole).then(|| Outcome {
+            value: value.clone(),
+            left: self.left.clone(),
+            left_args: self.left_args.clone(),
+            left_at_end: self.left_at_end,
+        });
+        self.memo.end(begun, followed, outcome);
+        value
+    }
+
+    /// Gives the parameters of a function the values of a call.
+    fn bind(&mut self, function: &Function, args: &[Value]) {
         for (position, param) in function.params.iter().enumerate() {
             if param.rest && self.takes_rest(args, position) {
                 let rest = args.get(position..).unwrap_or_default();
@@ -389,28 +450,6 @@ impl<'a> Machine<'a> {
             }
             self.assign(&param.target, value, param.span);
         }
-        if let Some(this) = &closure.this {
-            let scope = Rc::make_mut(&mut self.scope);
-            scope.insert(&Rc::from("this"), this.clone());
-            scope.insert(&Rc::from("self"), this.clone());
-        }
-        self.stack.push(Rc::clone(function));
-        self.exec_block(&function.body);
-        self.stack.pop();
-        self.left = closure.this.as_ref().and_then(|_| self.scope.get(self.own_name()).cloned());
-        let left = function.params.iter().map(|param| self.scope.get(&param.name).cloned());
-        self.left_args = left.map(Option::unwrap_or_default).collect();
-        let inner = std::mem::replace(&mut self.scope, outer);
-        self.keep_captured(closure, &inner);
-        self.wanted = wanted;
-        let all = std::mem::replace(&mut self.returned, returned);
-        self.left_at_end = all.is_empty();
-        let value = all.into_iter().reduce(|a, b| a.join(&b)).unwrap_or_default();
-        // What was cut short for lack of fuel says nothing about other calls.
-        if dull && !self.fuel.is_dry() {
-            self.plain.insert(function.id, (value.clone(), self.left_args.clone()));
-        }
-        value
     }
 
     /// Whether the last arguments have to be put into a list: one list alone is it already.

@@ -39,9 +39,12 @@ impl PathPattern {
     }
 
     pub(super) fn matches(&self, path: &str) -> bool {
-        let mut parts = path.rsplit('.');
+        let mut rest = Some(path);
         for wanted in self.parts.iter().rev() {
-            let Some(part) = parts.next() else { return false };
+            let Some(path) = rest else { return false };
+            let dot = path.bytes().rposition(|byte| byte == b'.');
+            let part = dot.map_or(path, |dot| &path[dot + 1..]);
+            rest = dot.map(|dot| &path[..dot]);
             let fits = match wanted {
                 Part::Any => true,
                 Part::Exact(text) => **text == *part,
@@ -55,7 +58,7 @@ impl PathPattern {
                 return false;
             }
         }
-        !self.anchored || parts.next().is_none()
+        !self.anchored || rest.is_none()
     }
 
     /// The last part, where it is a plain word.

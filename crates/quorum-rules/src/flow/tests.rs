@@ -5,6 +5,7 @@ use std::sync::Arc;
 use quorum_model::scope::{Change, FileEntry, FileKind};
 use quorum_syntax::Lang;
 
+use super::Unfinished;
 use crate::finding::RuleFinding;
 use crate::review::examine;
 use crate::rule::RuleSet;
@@ -15,6 +16,12 @@ fn findings(lang: Lang, code: &str) -> Vec<RuleFinding> {
 }
 
 fn findings_of(lang: Lang, code: &str, rule: &str) -> Vec<RuleFinding> {
+    let mut found = examined(lang, code).0;
+    found.retain(|finding| finding.rule == rule && finding.confidence >= 0.5);
+    found
+}
+
+fn examined(lang: Lang, code: &str) -> (Vec<RuleFinding>, Unfinished) {
     let entry = FileEntry {
         path: Arc::from("src/app"),
         old_path: None,
@@ -34,9 +41,7 @@ fn findings_of(lang: Lang, code: &str, rule: &str) -> Vec<RuleFinding> {
         added: None,
         removed: LineSet::default(),
     };
-    let (mut found, _) = examine(RuleSet::embedded(), &ParsedFile::new(source));
-    found.retain(|finding| finding.rule == rule && finding.confidence >= 0.5);
-    found
+    examine(RuleSet::embedded(), &ParsedFile::new(source))
 }
 
 fn java(body: &str) -> bool {
@@ -507,4 +512,43 @@ fn fields_are_what_their_type_declares() {
     };
     assert_eq!(findings_of(Lang::Python, &model("str"), "command-injection").len(), 1);
     assert_eq!(findings_of(Lang::Python, &model("int"), "command-injection").len(), 0);
+}
+
+/// Ten ways through each of six methods are sixty calls, not a million.
+#[test]
+fn ways_through_methods_do_not_multiply() {
+    use std::fmt::Write as _;
+
+    let mut code = String::from(
+        "class A extends HttpServlet {\n  int kept;\n  \
+         void doPost(HttpServletRequest request) throws Exception {\n    \
+         int size = this.step0(7);\n    \
+         connection.createStatement().executeQuery(\"SELECT \" + request.getParameter(\"p\"));\n  }\n",
+    );
+    for level in 0..5 {
+        let call = format!("    if (this.kept > x) this.kept = this.step{}(x);\n", level + 1);
+        let calls = call.repeat(10);
+        let _ = write!(code, "  int step{level}(int x) {{\n{calls}    return x;\n  }}\n");
+    }
+    code.push_str("  int step5(int x) { return x; }\n}\n");
+    let (found, unfinished) = examined(Lang::Java, &code);
+    assert!(unfinished.is_empty(), "followed only in part: {unfinished:?}");
+    assert!(found.iter().any(|finding| finding.rule == "sql-injection"), "{found:?}");
+}
+
+/// What a method does to its object is done by every call, known or not.
+#[test]
+fn a_call_that_was_followed_before_still_changes_its_object() {
+    let body = |last: &str| {
+        format!(
+            "class A extends HttpServlet {{\n  String kept = \"\";\n  \
+             void keep(String x) {{ kept = x; }}\n  void drop() {{ kept = \"none\"; }}\n  \
+             void doPost(HttpServletRequest request) throws Exception {{\n    \
+             String given = request.getParameter(\"p\");\n    \
+             this.keep(given); this.drop(); this.keep(given); {last}\n    \
+             connection.createStatement().executeQuery(\"SELECT \" + kept);\n  }}\n}}\n"
+        )
+    };
+    assert!(!findings(Lang::Java, &body("")).is_empty());
+    assert!(findings(Lang::Java, &body("this.drop();")).is_empty());
 }

@@ -303,6 +303,9 @@ impl Value {
 
     /// What is known at a place that two ways lead to.
     pub(super) fn join(&self, other: &Self) -> Self {
+        if super::memo::same(self, other, 0, &mut 0) {
+            return self.clone();
+        }
         let null = |value: &Self| value.constant == Some(Const::Null);
         if null(self) && other.constant.is_none() {
             return other.clone();
@@ -383,8 +386,13 @@ impl Items {
     fn join(&self, other: &Self) -> Self {
         let mut known = self.known.clone();
         for (key, value) in &other.known {
-            let joined = known.get(key).map_or_else(|| value.clone(), |own| own.join(value));
-            known.insert(key.clone(), joined);
+            match known.get_mut(key) {
+                Some(own) if super::memo::same(own, value, 0, &mut 0) => {}
+                Some(own) => *own = own.join(value),
+                None => {
+                    known.insert(key.clone(), value.clone());
+                }
+            }
         }
         Self { known, list: self.list && other.list }
     }
