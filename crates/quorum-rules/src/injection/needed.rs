@@ -69,8 +69,12 @@ fn lowered(text: &str) -> Cow<'_, str> {
 
 /// What has to stand in every match; nothing where that cannot be said.
 fn needed(pattern: &str) -> Vec<Clause> {
-    let parsed = ParserBuilder::new().multi_line(true).utf8(false).build().parse(pattern);
-    parsed.map(|hir| clauses(&hir)).unwrap_or_default()
+    let parse = |unicode: bool| {
+        let mut parser = ParserBuilder::new();
+        parser.multi_line(true).utf8(false).unicode(unicode).build().parse(pattern)
+    };
+    // The words are the same; letters of every script in `\w` take most of the time.
+    parse(false).or_else(|_| parse(true)).map(|hir| clauses(&hir)).unwrap_or_default()
 }
 
 fn clauses(hir: &Hir) -> Vec<Clause> {
