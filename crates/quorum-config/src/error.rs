@@ -14,12 +14,14 @@ pub enum ConfigError {
         message: String,
     },
     /// A key that does not exist.
-    #[error("{place}: there is no key `{key}`")]
+    #[error("{place}: there is no key `{key}`{}", only(known))]
     UnknownKey {
         /// File and line.
         place: String,
         /// The key, with dots.
         key: String,
+        /// The keys that there are in its place.
+        known: Vec<String>,
         /// The key that is most like it.
         nearest: Option<String>,
     },
@@ -62,4 +64,8 @@ impl ConfigError {
             }
         }
     }
+}
+
+fn only(known: &[String]) -> String {
+    if known.is_empty() { String::new() } else { format!(", only {}", known.join(", ")) }
 }

@@ -239,6 +239,7 @@ fn walk(
         let below = node.child(name.get_ref()).map_err(|known| ConfigError::UnknownKey {
             place: place.clone(),
             key: key.clone(),
+            known: known.iter().map(|&known| known.to_owned()).collect(),
             nearest: nearest(name.get_ref(), known).map(|nearest| join(path, nearest)),
         })?;
         match (below, value.get_ref()) {

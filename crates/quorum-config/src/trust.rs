@@ -1,8 +1,13 @@
 //! What a user trusts repositories with: the text of a file of the user's own.
 
+use quorum_model::wording;
 use serde::{Deserialize, Serialize};
 
 use crate::Loaded;
+
+/// What the file can say, for messages.
+const KEYS: &str = "[[trusted]] with repository (text, needed), digest (text, needed), settings (list of texts, \
+                    needed), since (text, needed)";
 
 /// Everything that a user trusts repositories with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,9 +33,9 @@ pub struct Trusted {
 }
 
 impl Trust {
-    /// Reads the file's text.
-    pub fn parse(text: &str) -> Result<Self, toml::de::Error> {
-        toml::from_str(text)
+    /// Reads the file's text; an error says what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|error| wording::with_keys(&error.to_string(), KEYS))
     }
 
     /// The file's text.

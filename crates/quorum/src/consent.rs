@@ -62,7 +62,7 @@ fn read(file: &Path) -> Result<Trust, Failure> {
             .with_hint("`quorum config trust` wrote it; mend it, or remove it and trust anew")
     };
     match fs::read_to_string(file) {
-        Ok(text) => Trust::parse(&text).map_err(|error| failed(&error.message())),
+        Ok(text) => Trust::parse(&text).map_err(|error| failed(&error)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Trust::default()),
         Err(error) => Err(failed(&error)),
     }

@@ -108,7 +108,7 @@ impl Rule {
     pub fn parse(file: &str, text: &str) -> Result<Self, RuleError> {
         let rule: Self = toml::from_str(text).map_err(|error| RuleError::Format {
             file: file.to_owned(),
-            message: wording::plain(&error.to_string()),
+            message: with_needed(wording::plain(&error.to_string())),
         })?;
         rule.validate().map_err(|(key, message)| RuleError::Key {
             file: file.to_owned(),
@@ -147,6 +147,15 @@ impl Rule {
             return Err(("test", format!("a test has either `find` or `pass` ({lang})")));
         }
         Ok(())
+    }
+}
+
+/// What is missing is named with all that must be there; an unknown key with all that may be.
+fn with_needed(message: String) -> String {
+    if message.ends_with("is missing") {
+        format!("{message}; a rule needs id, agent, severity, category, title and fix")
+    } else {
+        message
     }
 }
 

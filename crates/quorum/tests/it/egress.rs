@@ -14,6 +14,13 @@ const WAYS: &[&str] = &[
     "UnixListener::",
     "Command::new(",
     "axum::serve(",
+    // Asking for the address of a name tells somebody that name.
+    "lookup_host(",
+    "to_socket_addrs(",
+    "getaddrinfo",
+    "posix_spawn",
+    "execve(",
+    "CommandExt",
 ];
 
 /// Each place that does, with what docs/privacy.md says about it.
@@ -21,6 +28,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("quorum-dispatch/src/llm/canary.rs", "nothing"), // A planted defect: text, never run.
     ("quorum-forge/src/download.rs", "`quorum advisories update`"),
     ("quorum-forge/src/http.rs", "`--pr N`"),
+    ("quorum-gates/src/missing.rs", "nothing"), // Words of programs that had no network.
     ("quorum-gates/src/sandbox.rs", "gates, with `gates.network`"),
     ("quorum-gates/src/sandbox/linux.rs", "gates, with `gates.network`"),
     ("quorum-gates/src/sandbox/linux/wrapped.rs", "gates, with `gates.network`"),

@@ -16,7 +16,20 @@ struct Kind {
     command: &'static [&'static str],
 }
 
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 8] = [
+    Kind {
+        path: "../home/.config/quorum/trusted.toml",
+        lines: &[
+            "repository = '/a/.git'",
+            "digest = 'b'",
+            "settings = ['provider = \"openai\"']",
+            "since = 'now'",
+        ],
+        before: "[[trusted]]\n",
+        after: "",
+        between: " = ",
+        command: &["config", "trust", "--list"],
+    },
     Kind {
         path: "quorum.toml",
         lines: &[
@@ -186,4 +199,46 @@ fn a_mistake_in_front_matter_is_answered_with_the_keys() {
     let said = sandbox.fails(&["sops", "list"]);
     assert!(said.contains("one value or a list of them"), "{said}");
     assert!(said.contains("applies_to (glob or list of globs, default: everything)"), "{said}");
+}
+
+#[test]
+fn a_key_that_there_is_not_is_answered_with_those_that_there_are() {
+    let sandbox = Sandbox::new();
+    for (path, text, command, words) in [
+        (
+            "quorum.toml",
+            "zzz = 1\n",
+            &["config", "show"][..],
+            "`zzz`, only advisories, agent, agents, ",
+        ),
+        (
+            "quorum.toml",
+            "[limits]\nzzz = 1\n",
+            &["plan"],
+            "`limits.zzz`, only calls_per_shard, jobs, ",
+        ),
+        (
+            "quorum.toml",
+            "[agent.security]\nzzz = 1\n",
+            &["plan"],
+            "only base_budget, enabled, model, ",
+        ),
+        (
+            ".quorum/rules/own.toml",
+            "id = 'own'\n",
+            &["rules", "list"],
+            "needs id, agent, severity, category",
+        ),
+        (
+            "../home/.config/quorum/trusted.toml",
+            "[[trusted]]\nzzz = 1\n",
+            &["config", "trust", "--list"],
+            "the keys are [[trusted]] with repository (text, needed), digest",
+        ),
+    ] {
+        sandbox.write(path, text);
+        let said = sandbox.fails(command);
+        assert!(said.contains(words), "{path}: {said}");
+        sandbox.remove(path);
+    }
 }
