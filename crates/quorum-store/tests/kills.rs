@@ -1,7 +1,7 @@
 //! Runs that are killed at random points, and runs on a disk that is full: after they are resumed,
 //! nothing is missing, nothing is doubled, and nothing that was paid for is paid for again.
 //!
-//! `QUORUM_KILLS` says how many times to kill; `cargo xtask kills 1000` sets it.
+//! `QUORUM_KILLS` says how many times to kill; `cargo xtask kills` sets it.
 
 #![cfg(unix)]
 
