@@ -72,6 +72,8 @@ pub(crate) struct Part {
     reviewed_lines: Vec<Lines>,
     /// The lines that it was not shown; empty where it was all.
     pub(crate) unseen: Vec<Lines>,
+    /// The lines that it could only read, where it reviewed others.
+    pub(crate) read: Vec<Lines>,
     /// The lines that it was shown and that met a bound.
     bounded: Vec<Lines>,
     /// Why it could see nothing of the file, or not all of it, where that is known of this file.
@@ -459,10 +461,15 @@ impl Part {
             CoverageState::Partial | CoverageState::Skipped => lines_where(units, seen, false),
             _ => Vec::new(),
         };
-        let lines = if state == CoverageState::Partial { close.clone() } else { Vec::new() };
+        let partial = state == CoverageState::Partial;
+        let lines = if partial { close.clone() } else { Vec::new() };
+        let read = shown.iter().filter(|covered| partial && covered.depth == Depth::Read);
+        let read = read.map(|covered| (covered.start_line, covered.end_line));
+        let read = merge(read.flat_map(|range| without(range, &close)));
         Self {
             state,
             engine: None,
+            read,
             lines,
             reviewed_lines: close,
             unseen,

@@ -209,6 +209,8 @@ pub fn decide(input: &Input<'_>) -> Result<ReviewResult, ConsensusError> {
         notes: notes(&seats, &agents, &strangers, input.run)
             .into_iter()
             .chain(sops::notes(&sops))
+            // What the scope leaves out is as much a part of the answer as what was found.
+            .chain(input.plan.warnings.iter().cloned())
             .chain(findings.iter().filter_map(|(finding, _)| after_the_merge(finding)))
             .chain(verdict::remarks(input.plan, &covers))
             .collect(),

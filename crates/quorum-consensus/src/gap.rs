@@ -9,10 +9,16 @@ use crate::lines::describe;
 use crate::seat::Seat;
 use crate::shell;
 
+/// The engine that is no model.
+const BUILTIN: &str = "builtin";
+
 pub(crate) fn gap(path: &str, seat: &Seat<'_>, scope: &Scope, part: &Part) -> Gap {
     let mut reasons: Vec<String> = Vec::new();
     if part.state == CoverageState::Partial && !part.unseen.is_empty() {
         reasons.push(format!("{} not shown: {}", describe(&part.unseen), why_skipped(seat)));
+    }
+    if !part.read.is_empty() {
+        reasons.push(format!("{} only read: no parser understands them", describe(&part.read)));
     }
     reasons.extend(part.reason.clone());
     if reasons.is_empty() {
@@ -22,8 +28,11 @@ pub(crate) fn gap(path: &str, seat: &Seat<'_>, scope: &Scope, part: &Part) -> Ga
         });
     }
     let reason = reasons.join("; ");
-    // No reviewer reads it the next time either: there is nothing to run.
-    let command = if part.state == CoverageState::Unreadable {
+    // Nobody reads it the next time either, and rules see the same lines as now: there is nothing
+    // to run.
+    let by_rules = seat.planned.engine == BUILTIN;
+    let same_again = by_rules && part.state == CoverageState::Partial && part.unseen.is_empty();
+    let command = if same_again || part.state == CoverageState::Unreadable {
         String::new()
     } else {
         format!(
@@ -61,7 +70,7 @@ fn same_scope(scope: &Scope) -> String {
 /// The flags that name the same engine again; the one that needs none is the usual one.
 fn same_engine(seat: &Seat<'_>) -> String {
     let planned = seat.planned;
-    if planned.engine == "builtin" {
+    if planned.engine == BUILTIN {
         return String::new();
     }
     let model = planned.model.as_deref();

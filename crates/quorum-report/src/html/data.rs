@@ -205,7 +205,8 @@ fn data<'a>(report: &'a Report<'_>) -> Data<'a> {
         warnings: result
             .notes
             .iter()
-            .chain(&plan.warnings)
+            // Runs of earlier versions have the plan's warnings in the plan alone.
+            .chain(plan.warnings.iter().filter(|warning| !result.notes.contains(warning)))
             .take(200)
             .map(|text| text::line(text, 1_000))
             .collect(),

@@ -63,7 +63,10 @@ fn notifications(report: &Report<'_>, left_out: usize) -> Vec<Notification> {
         notification("note", &format!("findings not published: {count} ({reason})"))
     }));
     all.extend(some(result.notes.iter().map(|note| notification("note", note))));
-    all.extend(some(report.plan.warnings.iter().map(|warning| notification("note", warning))));
+    // Runs of earlier versions have the plan's warnings in the plan alone.
+    let warnings = report.plan.warnings.iter().filter(|warning| !result.notes.contains(warning));
+    let warnings: Vec<&String> = warnings.collect();
+    all.extend(some(warnings.into_iter().map(|warning| notification("note", warning))));
     all
 }
 

@@ -6,6 +6,8 @@ use quorum_model::plan::Plan;
 use quorum_plan::{Input, sop};
 use quorum_rules::secrets::redact;
 use quorum_scope::files::{self, RawFile};
+use quorum_scope::repository::Repository;
+use quorum_scope::request::Sides;
 
 use super::sops;
 use crate::cli::{Cli, Format, PlanArgs, RunArgs, ScopeArgs};
@@ -122,6 +124,9 @@ fn left_out(workspace: &Workspace, scope: &ScopeArgs) -> Result<Vec<String>, Fai
             return Ok(vec![format!("{files} left out; add `--untracked`")]);
         }
     }
+    if matches!(workspace.target.sides, Sides::TreeToWorkTree(_)) {
+        return staged_otherwise(repository);
+    }
     if scope.base.is_some() {
         // A work tree that git cannot read is no reason not to review what is committed.
         let arguments =
@@ -133,4 +138,36 @@ fn left_out(workspace: &Workspace, scope: &ScopeArgs) -> Result<Vec<String>, Fai
         }
     }
     Ok(Vec::new())
+}
+
+/// Names files whose staged content is neither the last commit's nor the work tree's: the work tree is
+/// reviewed, and a commit would take what is staged.
+fn staged_otherwise(repository: &Repository) -> Result<Vec<String>, Failure> {
+    const MOST: usize = 5;
+    let arguments = [
+        "status",
+        "--porcelain",
+        "-z",
+        "--untracked-files=no",
+        "--no-renames",
+        "--ignore-submodules=dirty",
+    ];
+    let told = repository.git().output(arguments)?;
+    // One letter for the index, one for the work tree, a blank, and the path.
+    let differs =
+        |entry: &&[u8]| matches!(entry, [index, tree, b' ', ..] if *index != b' ' && *tree != b' ');
+    let paths: Vec<String> = told
+        .split(|&byte| byte == 0)
+        .filter(differs)
+        .map(|entry| entry[3..].to_str_lossy().into_owned())
+        .collect();
+    let (some, more) = paths.split_at(paths.len().min(MOST));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    Ok(some.first().map_or_else(Vec::new, |_| {
+        vec![format!(
+            "what is staged differs from the work tree, which is what is reviewed: {}{more}; \
+             `--staged` alone reviews what a commit would take",
+            some.join(", ")
+        )]
+    }))
 }

@@ -381,3 +381,37 @@ fn what_was_compared_with_nothing_was_not_reviewed() {
     let (code, result) = review(&sandbox, &["--strict"]);
     assert_eq!((code, &result["verdict"]), (2, &Value::from("INCOMPLETE")), "{result:#}");
 }
+
+#[test]
+fn lines_that_no_parser_understands_are_named_and_nothing_useless_is_advised() {
+    let sandbox = Sandbox::new();
+    let broken = "def broken(:\n    x = = 3 ]]] (((\n    return x\n";
+    sandbox.write("a.py", format!("def ok():\n    return 1\n\n\n{broken}"));
+    let (code, result) = review(&sandbox, &["--agents", "python"]);
+    assert_eq!(code, 0, "{result:#}");
+    let gap = &result["coverage"]["gaps"][0];
+    let reason = gap["reason"].as_str().expect("a reason");
+    assert!(reason.contains("lines 5–7 only read: no parser understands them"), "{reason}");
+    assert_eq!(gap["command"], "", "rules see the same the next time");
+    for format in ["terminal", "markdown", "html", "sarif"] {
+        let page = text(&sandbox.quorum(&["report", "--format", format]).stdout);
+        assert!(page.contains("5–7 only read"), "{format}: {page}");
+    }
+    let (code, result) = review(&sandbox, &["--agents", "python", "--strict"]);
+    assert_eq!(code, 2, "{result:#}");
+}
+
+#[test]
+fn what_is_staged_and_not_in_the_work_tree_is_named() {
+    let sandbox = injected();
+    sandbox.git(&["add", "app.py"]);
+    sandbox.write("app.py", handler(SAFE).replace("\"n\"", "\"m\""));
+    let (_, result) = review(&sandbox, &[]);
+    let notes = result["notes"].to_string();
+    assert!(notes.contains("what is staged differs from the work tree"), "{result:#}");
+    assert!(notes.contains("app.py"), "{notes}");
+    assert_eq!(review(&sandbox, &["--staged"]).0, 1);
+    sandbox.git(&["add", "app.py"]);
+    let (_, result) = review(&sandbox, &[]);
+    assert!(!result["notes"].to_string().contains("what is staged differs"), "{result:#}");
+}
