@@ -15,7 +15,7 @@ use crate::key::Key;
 use crate::message::{Answer, Finish, Request};
 use crate::provider::{Answering, Progress, Provider};
 use crate::sse::Reader;
-use crate::wire::{Fault, Wire};
+use crate::wire::{Fault, Wire, no_json};
 
 /// How long is waited for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,7 +206,7 @@ impl HttpProvider {
             body.extend_from_slice(&piece);
         }
         let body: Value = serde_json::from_slice(&body)
-            .map_err(|error| self.fault(Fault::malformed(error.to_string())))?;
+            .map_err(|error| self.fault(Fault::malformed(no_json(&error))))?;
         let answer = self.wire.whole(&body).map_err(|fault| self.fault(fault))?;
         Ok(match progress.wrote(&answer.written()) {
             ControlFlow::Continue(()) => answer,

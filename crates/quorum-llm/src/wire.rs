@@ -64,9 +64,14 @@ impl Fault {
     }
 }
 
+/// Where a text stops being JSON, in our words.
+pub(crate) fn no_json(error: &serde_json::Error) -> String {
+    format!("it is no JSON (line {}, column {})", error.line(), error.column())
+}
+
 /// The JSON of an event.
 pub(crate) fn parse(data: &str) -> Result<Value, Fault> {
-    serde_json::from_str(data).map_err(|error| Fault::malformed(error.to_string()))
+    serde_json::from_str(data).map_err(|error| Fault::malformed(no_json(&error)))
 }
 
 /// Arguments as a model wrote them: JSON, or its own words where they are none.
