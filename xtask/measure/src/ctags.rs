@@ -92,6 +92,16 @@ fn differences(repositories: &[String], kinds: Kinds, by_node: bool) -> Result<(
     Ok(())
 }
 
+/// Whether what ctags calls a function is none: parameters of lambdas in Kotlin, arrays in shells.
+fn is_none(language: &str, name: &str, tag: &Value) -> bool {
+    let line = tag["pattern"].as_str().unwrap_or_default();
+    match language {
+        "Kotlin" => !line.split_whitespace().any(|word| word.trim_start_matches("/^") == "fun"),
+        "Sh" => name.ends_with('='),
+        _ => false,
+    }
+}
+
 fn compare(
     root: &Path,
     (kinds, by_node): (Kinds, bool),
@@ -118,9 +128,10 @@ fn compare(
             continue;
         };
         // Names that ctags makes up for what has none.
-        let anonymous =
-            ["__anon", "anonymous", "AnonymousFunction"].iter().any(|own| name.starts_with(own));
-        if !wanted.contains(&kind.as_str()) || anonymous {
+        let anonymous = ["__anon", "anonymous", "AnonymousFunction", "<"]
+            .iter()
+            .any(|own| name.starts_with(own));
+        if !wanted.contains(&kind.as_str()) || anonymous || is_none(&language, &name, &tag) {
             continue;
         }
         if !own.contains_key(&path) {
@@ -210,7 +221,7 @@ fn function_lines(text: &[u8], lang: Lang) -> BTreeSet<u64> {
 fn ctags(root: &Path, files: &[&str]) -> Result<Vec<Value>> {
     let mut child = crate::command("ctags")
         .current_dir(root)
-        .args(["--options=NONE", "--output-format=json", "--fields=NFnKl", "-L", "-", "-f", "-"])
+        .args(["--options=NONE", "--output-format=json", "--fields=NFnKlP", "-L", "-", "-f", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
