@@ -71,10 +71,10 @@ fn lowered(text: &str) -> Cow<'_, str> {
 fn needed(pattern: &str) -> Vec<Clause> {
     let parse = |unicode: bool| {
         let mut parser = ParserBuilder::new();
-        parser.multi_line(true).utf8(false).unicode(unicode).build().parse(pattern)
+        parser.multi_line(true).utf8(false).unicode(unicode).build().parse(pattern).ok()
     };
     // The words are the same; letters of every script in `\w` take most of the time.
-    parse(false).or_else(|_| parse(true)).map(|hir| clauses(&hir)).unwrap_or_default()
+    parse(false).or_else(|| parse(true)).map(|hir| clauses(&hir)).unwrap_or_default()
 }
 
 fn clauses(hir: &Hir) -> Vec<Clause> {
