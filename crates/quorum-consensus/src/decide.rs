@@ -1,6 +1,6 @@
 //! The way from reports to a result.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use quorum_model::SCHEMA_VERSION;
 use quorum_model::agent::Agent;
@@ -11,11 +11,12 @@ use quorum_model::outcome::{AgentOutcome, OutcomeStatus};
 use quorum_model::plan::{Plan, Protocol};
 use quorum_model::result::{AgentExecution, Execution, ReviewResult, SkippedCounts};
 use quorum_model::severity::{Counts, Severity};
+use serde::{Deserialize, Serialize};
 
 use crate::cluster::Remark;
 use crate::coverage::Covers;
 use crate::error::ConsensusError;
-use crate::findings::{self, Cluster};
+use crate::findings::{self, Cluster, Ids};
 use crate::grounded::check_grounded;
 use crate::quorum::Quorum;
 use crate::seat::{self, Seat};
@@ -55,6 +56,19 @@ pub struct Policy {
     pub ignore_vetos: Option<String>,
     /// How many agents must finish.
     pub quorum: Quorum,
+    /// Findings that people set aside, by fingerprint: they are left out of everything.
+    pub aside: BTreeSet<String>,
+    /// Ids that findings have from earlier reviews.
+    pub names: Names,
+}
+
+/// Ids that findings have from earlier reviews of the same pull request.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Names {
+    /// The id of a finding, by its fingerprint.
+    pub ids: BTreeMap<String, String>,
+    /// The last number that was given with each prefix: an id never means two things.
+    pub last: BTreeMap<String, u64>,
 }
 
 impl Policy {
@@ -133,9 +147,12 @@ impl<'a> Weighed<'a> {
         let Deliberation { seats, strangers, covers, mut clusters, suppressed } =
             Deliberation::open(input)?;
         let withdrawn = reactions::apply(&mut clusters, policy.protocol, &seats, &covers);
-        let mut numbers = BTreeMap::new();
-        let mut findings = findings::build(clusters, &seats, &covers, &mut numbers);
-        let suppressed = findings::build(suppressed, &seats, &covers, &mut numbers);
+        // Only now: fingerprints tell equal code apart by its order in the file, and that order must
+        // not change with what is set aside.
+        clusters.retain(|cluster| !policy.aside.contains(&cluster.fingerprint));
+        let mut ids = Ids::after(&policy.names);
+        let mut findings = findings::build(clusters, &seats, &covers, &mut ids);
+        let suppressed = findings::build(suppressed, &seats, &covers, &mut ids);
         let suppressed = suppressed.into_iter().map(|(finding, _)| finding).collect();
         links::connect(&mut findings.iter_mut().map(|(finding, _)| finding).collect::<Vec<_>>());
         let (findings, not_agreed): (Vec<_>, Vec<_>) =

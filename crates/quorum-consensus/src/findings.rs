@@ -7,6 +7,7 @@ use quorum_model::outcome::Reaction;
 use quorum_model::severity::Severity;
 
 use crate::coverage::Covers;
+use crate::decide::Names;
 use crate::fingerprint;
 use crate::seat::{Seat, short_name};
 use crate::sighting::Sighting;
@@ -219,13 +220,35 @@ pub(crate) fn distinguish(clusters: &mut [Cluster<'_>]) {
     }
 }
 
-/// The findings, worst first, with their ids; beside each, its cluster. `numbers` are the last
-/// numbers that were given.
+/// Gives ids: the ones that findings have already, else the next that is free.
+#[derive(Debug)]
+pub(crate) struct Ids<'a> {
+    known: &'a BTreeMap<String, String>,
+    last: BTreeMap<String, u64>,
+}
+
+impl<'a> Ids<'a> {
+    pub(crate) fn after(names: &'a Names) -> Self {
+        Self { known: &names.ids, last: names.last.clone() }
+    }
+
+    fn give(&mut self, fingerprint: &str, agent: &str) -> String {
+        if let Some(id) = self.known.get(fingerprint) {
+            return id.clone();
+        }
+        let prefix = prefix(agent);
+        let number = self.last.entry(prefix.clone()).or_default();
+        *number += 1;
+        format!("{prefix}-{number:03}")
+    }
+}
+
+/// The findings, worst first, with their ids; beside each, its cluster.
 pub(crate) fn build<'a>(
     mut clusters: Vec<Cluster<'a>>,
     seats: &[Seat<'_>],
     covers: &Covers<'_>,
-    numbers: &mut BTreeMap<String, u64>,
+    ids: &mut Ids<'_>,
 ) -> Vec<(Finding, Cluster<'a>)> {
     clusters.sort_by(|a, b| {
         let (a, b) = (a.leader(), b.leader());
@@ -233,10 +256,7 @@ pub(crate) fn build<'a>(
     });
     let findings = clusters.into_iter().map(|cluster| {
         let mut finding = cluster.finding(seats, covers);
-        let prefix = prefix(cluster.leader().agent);
-        let number = numbers.entry(prefix.clone()).or_default();
-        *number += 1;
-        finding.id = format!("{prefix}-{number:03}");
+        finding.id = ids.give(&finding.fingerprint, cluster.leader().agent);
         (finding, cluster)
     });
     findings.collect()

@@ -28,7 +28,7 @@ mod verdict;
 mod vote;
 mod who;
 
-pub use decide::{Input, Policy, blocking, decide};
+pub use decide::{Input, Names, Policy, blocking, decide};
 pub use error::ConsensusError;
 pub use exchange::messages;
 pub use fingerprint::fingerprint;

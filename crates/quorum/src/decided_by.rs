@@ -75,6 +75,7 @@ impl DecidedBy {
             require_reviewed: self.coverage.require == CoverageNeed::Reviewed,
             ignore_vetos: ignore_vetos.map(|reason| quorum_rules::secrets::redact(&reason)),
             quorum: share.map_or_else(Quorum::default, Quorum::Share),
+            ..Policy::default()
         })
     }
 }
