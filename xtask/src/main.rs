@@ -36,6 +36,7 @@ cargo xtask <chore>
   laws            decide every combination of four reviewers in every order, under every protocol
   kills [N]       kill N scripted runs, N reviews by rules and N by a model's stand-in, and resume them
                   (default 300, some 20 minutes); every resumed review is killed as well
+  rounds [N]      N pull requests over ten random reviews each (default 20), on stand-ins for both hosts
   dispatch        what a review by models costs beside the models, with an optimised build
   reference       write docs/configuration.md anew from the schema
   dist [TARGET]   build an archive to ship, for this machine or for TARGET
@@ -89,6 +90,7 @@ fn main() -> Result<()> {
             run(test.env("QUORUM_EVERY_ORDER", "1"))
         }
         Some("kills") => kills(rest.first().map_or("300", String::as_str)),
+        Some("rounds") => rounds(rest.first().map_or("20", String::as_str)),
         Some("dispatch") => cargo(
             [
                 "test",
@@ -177,6 +179,13 @@ fn cargo_program() -> String {
 }
 
 /// Kills runs at random points; the tests say what must hold after that.
+/// Pull requests over ten random reviews each, on stand-ins for both hosts.
+fn rounds(count: &str) -> Result<()> {
+    let arguments =
+        ["test", "-p", "quorum", "--test", "it", "rounds::any", "--", "--ignored", "--nocapture"];
+    run(command(&cargo_program()).args(arguments).env("QUORUM_STORIES", count))
+}
+
 fn kills(count: &str) -> Result<()> {
     let count: u32 = count.parse().context("how many?")?;
     let suites: [(&[&str], u32); 3] = [

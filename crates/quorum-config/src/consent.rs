@@ -103,6 +103,7 @@ const KEYS: &[(&str, Standing, &str)] = &[
     ("forge.api_url", Consent, PLACE),
     ("forge.repository", Consent, PLACE),
     ("forge.remote", Consent, PLACE),
+    ("forge.account", Consent, PLACE),
     ("advisories.url", Consent, PLACE),
     ("embeddings.model_dir", Consent, READS),
     ("embeddings.url", Consent, PLACE),

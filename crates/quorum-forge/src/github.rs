@@ -1,6 +1,7 @@
 //! GitHub and GitHub Enterprise.
 
 mod files;
+mod threads;
 mod write;
 
 use reqwest::Url;

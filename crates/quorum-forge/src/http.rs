@@ -167,6 +167,11 @@ impl Http {
         self.runtime.block_on(self.send_patiently(method, request, body))
     }
 
+    /// Asks a question that has a body. It changes nothing, so a rehearsal asks it, too.
+    pub(crate) fn query(&self, request: &Request<'_>, body: &Value) -> Result<Answer, ForgeError> {
+        self.runtime.block_on(self.send_patiently(&Method::POST, request, body))
+    }
+
     /// From here on nothing is sent but questions.
     pub(crate) fn rehearse(&self) {
         if let Ok(mut rehearsal) = self.rehearsal.lock() {
@@ -217,6 +222,17 @@ impl Http {
     pub(crate) fn malformed(&self, subject: &str, reason: &str) -> ForgeError {
         let reason = self.presentable(reason);
         ForgeError::Malformed { peer: self.peer.clone(), subject: subject.to_owned(), reason }
+    }
+
+    /// A list that goes on after the last page that is asked for.
+    pub(crate) fn truncated(&self, subject: &str, listed: usize) -> ForgeError {
+        ForgeError::Truncated { peer: self.peer.clone(), subject: subject.to_owned(), listed }
+    }
+
+    /// A refusal in the host's words.
+    pub(crate) fn rejected(&self, subject: &str, status: u16, reason: &str) -> ForgeError {
+        let (peer, reason) = (self.peer.clone(), self.presentable(reason));
+        ForgeError::Rejected { peer, subject: subject.to_owned(), status, reason }
     }
 
     /// Checks that a host's commit name is one: it ends up in a command line.

@@ -27,7 +27,7 @@ mod tests;
 
 use std::fmt;
 
-use post::{Amendment, Comment, Dialect, Light, Note, Posted, Rehearsed};
+use post::{Amendment, Comment, Dialect, Light, Note, Person, Posted, Rehearsed, Settlement};
 
 pub use connect::connect;
 pub use download::{DownloadError, download};
@@ -47,8 +47,14 @@ pub trait Write: fmt::Debug {
     /// How it writes suggestions.
     fn dialect(&self) -> Dialect;
 
-    /// What earlier postings left there.
-    fn posted(&self, number: u64) -> Result<Posted, ForgeError>;
+    /// The account that the token belongs to, by the host's own word.
+    fn account(&self) -> Result<String, ForgeError>;
+
+    /// What earlier postings by `account` left there, and what others say to them.
+    fn posted(&self, number: u64, account: &str) -> Result<Posted, ForgeError>;
+
+    /// Whether somebody may write to the repository.
+    fn may_write(&self, person: &Person) -> Result<bool, ForgeError>;
 
     /// Writes comments on lines, as one review; returns which of them the host refuses because
     /// it does not show their lines.
@@ -61,7 +67,10 @@ pub trait Write: fmt::Debug {
     /// Replaces the text of a comment on a line.
     fn amend(&self, request: &PullRequest, amendment: &Amendment) -> Result<(), ForgeError>;
 
-    /// Writes the summary: a new one, or in place of the known one.
+    /// Closes a discussion of a line, or opens it again.
+    fn settle(&self, request: &PullRequest, settlement: &Settlement) -> Result<(), ForgeError>;
+
+    /// Writes the summary, or what continues it: a new one, or in place of the known one.
     fn summarise(
         &self,
         request: &PullRequest,

@@ -1,18 +1,26 @@
 //! What is written to a pull or merge request, decided before anything is sent.
 //!
-//! Every comment carries a hidden marker with the fingerprint of its finding, and the summary
-//! carries one of its own. What a host already shows is recognised by them, so that posting twice
-//! changes nothing and a posting that broke off is finished by the next.
+//! Every comment carries a hidden marker with a record of its finding, and the summary carries the
+//! records of findings without a comment. What a host already shows is recognised by them, so that
+//! posting twice changes nothing, a posting that broke off is finished by the next, and a runner that
+//! starts from a fresh clone knows what the reviews before it found. Only markers in comments of the
+//! posting account count: in anybody else's text they are data.
 
 mod anchor;
 mod body;
+mod command;
 mod decide;
+mod marker;
+mod pages;
 
 pub use anchor::Anchors;
-pub use body::{FINDING_MARKER, SUMMARY_MARKER, fingerprint_in};
-pub use decide::{Decision, Limits, decide};
+pub use command::{Command, DISMISS, commands};
+pub use decide::{Decision, Limits, Stand, decide};
+pub use marker::{PAGE_MARKER, SUMMARY_MARKER, finding_in, state_in};
+pub use pages::{Pages, paginate};
 
 use quorum_model::finding::Finding;
+use quorum_model::record::{FindingRecord, PullRequestState};
 
 /// How a host writes a suggestion that the reader can apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,15 +31,60 @@ pub enum Dialect {
     GitLab,
 }
 
-/// What a host already shows of earlier postings.
+/// What a host already shows of earlier postings by one account, and what people say to them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Posted {
     /// The one summary.
     pub summary: Option<Note>,
+    /// Comments that continue the summary's memory.
+    pub pages: Vec<Note>,
     /// Comments on lines.
     pub comments: Vec<PostedComment>,
     /// Comments that were written and not published yet, because a posting broke off.
     pub unpublished: bool,
+    /// What other accounts wrote that speaks to Quorum, in the order in which it was written.
+    pub remarks: Vec<Remark>,
+    /// What could not be read of it, in words.
+    pub problems: Vec<String>,
+}
+
+impl Posted {
+    /// What the pull request remembers of its findings. Of two records with one id, the comment's
+    /// own counts.
+    pub fn state(&self) -> PullRequestState {
+        let mut state = PullRequestState::default();
+        let own = self.comments.iter().map(|comment| &comment.record);
+        for record in own {
+            add(&mut state.records, record.clone());
+        }
+        let notes = self.summary.iter().chain(&self.pages);
+        for kept in notes.filter_map(|note| state_in(&note.body)) {
+            for (prefix, number) in kept.last {
+                let known = state.last.entry(prefix).or_default();
+                *known = number.max(*known);
+            }
+            for record in kept.records {
+                add(&mut state.records, record);
+            }
+        }
+        state.last = state.last_numbers();
+        state
+    }
+
+    /// Takes a note of the posting account, where it is the summary or continues it.
+    pub(crate) fn take(&mut self, note: Note) {
+        if note.body.contains(PAGE_MARKER) {
+            self.pages.push(note);
+        } else if self.summary.is_none() && note.body.contains(SUMMARY_MARKER) {
+            self.summary = Some(note);
+        }
+    }
+}
+
+fn add(records: &mut Vec<FindingRecord>, record: FindingRecord) {
+    if records.iter().all(|known| known.id != record.id) {
+        records.push(record);
+    }
 }
 
 /// A text on the host.
@@ -49,16 +102,49 @@ pub struct PostedComment {
     /// The text.
     pub note: Note,
     /// The finding that it is about.
-    pub fingerprint: String,
-    /// The file that it stands in.
-    pub path: String,
+    pub record: FindingRecord,
+    /// The discussion that it opened, where the host says which.
+    pub thread: Option<Thread>,
+}
+
+/// A discussion of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// The host's id for it.
+    pub id: String,
+    /// Whether it is closed.
+    pub resolved: bool,
+}
+
+/// What somebody wrote that speaks to Quorum.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// Who.
+    pub author: Person,
+    /// The text.
+    pub text: String,
+    /// Its page, or another name for it that people understand.
+    pub place: String,
+    /// When it was written, RFC 3339 as the host gives it.
+    pub at: String,
+}
+
+/// An account on a host.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Person {
+    /// The name.
+    pub login: String,
+    /// The host's number for it.
+    pub id: u64,
+    /// Whether the host calls it a program.
+    pub is_program: bool,
 }
 
 /// A comment on lines of the diff, new side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
-    /// The finding's fingerprint.
-    pub fingerprint: String,
+    /// The finding, as the pull request is to remember it.
+    pub record: FindingRecord,
     /// The file.
     pub path: String,
     /// Where the file was before, as the diff has it.
@@ -71,6 +157,15 @@ pub struct Comment {
     pub old_line: Option<u64>,
     /// The text.
     pub body: String,
+}
+
+/// A discussion that is to be closed or opened again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settlement {
+    /// The discussion.
+    pub thread: String,
+    /// Whether it is to be closed.
+    pub resolved: bool,
 }
 
 /// A comment whose text is to be replaced.

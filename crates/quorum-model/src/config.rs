@@ -481,6 +481,9 @@ pub struct ForgeConfig {
     pub repository: Option<String>,
     /// The remote to take it from.
     pub remote: Option<String>,
+    /// The account that posts, where the host does not say whom the token belongs to. Only comments
+    /// of this account are taken for earlier postings.
+    pub account: Option<String>,
 }
 
 /// The model that search by meaning uses.

@@ -17,6 +17,7 @@ pub mod looping;
 pub mod outcome;
 pub mod path;
 pub mod plan;
+pub mod record;
 pub mod report;
 pub mod result;
 pub mod schema;

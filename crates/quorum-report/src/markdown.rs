@@ -27,6 +27,11 @@ pub fn render(report: &Report<'_>) -> String {
     page(report, COMMENT)
 }
 
+/// The report as a comment of at most so many bytes, or of 60,000 where that is less.
+pub fn render_within(report: &Report<'_>, limit: usize) -> String {
+    page(report, limit.min(COMMENT))
+}
+
 /// The report as the summary of a step in a GitHub workflow, which may be longer than a comment.
 pub fn step_summary(report: &Report<'_>) -> String {
     page(report, SUMMARY)

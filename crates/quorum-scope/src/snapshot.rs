@@ -51,6 +51,25 @@ impl Snapshot {
         }
     }
 
+    /// Two commits, where they are known.
+    pub fn between(repository: &Repository, base: Option<&str>, head: Option<&str>) -> Self {
+        let commit = |name: Option<&str>| name.map(|name| Revision::Commit(name.to_owned()));
+        Self {
+            repository: Some(repository.clone()),
+            contents: Contents::new(Some(repository)),
+            head: commit(head),
+            base: commit(base),
+            paths: OnceLock::new(),
+        }
+    }
+
+    /// Whether there is such a file after the change; absent where that cannot be told.
+    pub fn has(&self, path: &str) -> Option<bool> {
+        let paths = self.paths();
+        // A list that git could not give is empty, too.
+        (!paths.is_empty()).then(|| paths.binary_search_by(|known| (**known).cmp(path)).is_ok())
+    }
+
     /// A text file after the change.
     pub fn head(&self, path: &str) -> Option<Arc<str>> {
         self.read(self.head.as_ref()?, path)

@@ -4,8 +4,10 @@
 
 pub mod dismissal;
 pub mod judge;
+mod matching;
 pub mod order;
 pub mod region;
+pub mod round;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -173,6 +175,8 @@ fn entry(connection: &Connection, id: i64) -> rusqlite::Result<Entry> {
             anchors: from_column(&row.get::<_, String>(1)?)?,
             first_run: row.get(2)?,
             resolved_run: row.get(3)?,
+            digested: false,
+            dismissal: None,
         })
     })
 }

@@ -28,6 +28,7 @@ mod record;
 mod render;
 mod reports;
 mod request;
+mod rounds;
 mod serving;
 mod settings;
 mod stdin;

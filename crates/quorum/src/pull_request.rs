@@ -6,6 +6,7 @@ use quorum_scope::repository::Repository;
 use quorum_scope::request::Selection;
 
 use crate::failure::Failure;
+use crate::rounds;
 
 /// What a pull request stands for.
 pub(crate) struct Found {
@@ -23,9 +24,7 @@ pub(crate) fn select(
     number: u64,
 ) -> Result<Found, Failure> {
     let remote = config.remote.as_deref().unwrap_or("origin");
-    let url = repository.and_then(|repository| repository.remote_url(remote));
-    let variable = |name: &str| std::env::var(name).ok();
-    let forge = quorum_forge::connect(config, url.as_deref(), &variable)?;
+    let forge = rounds::connect(repository, config)?;
     let found = forge.pull_request(number)?;
     let here = match repository {
         Some(clone) => clone.has_commit(&found.base_sha)? && clone.has_commit(&found.head_sha)?,

@@ -33,6 +33,8 @@ pub(crate) struct Workspace {
     pub(crate) exclusions: ScopeConfig,
     /// Files of a pull request that the host did not send, or not all of.
     pub(crate) withheld: BTreeSet<String>,
+    /// The number of the pull request that is under review.
+    pub(crate) pull_request: Option<u64>,
     snapshot: OnceLock<Snapshot>,
 }
 
@@ -111,6 +113,7 @@ impl Workspace {
             warnings,
             exclusions,
             withheld,
+            pull_request: scope.pr,
             snapshot: OnceLock::new(),
         })
     }

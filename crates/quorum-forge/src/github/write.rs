@@ -10,8 +10,8 @@ use super::{GitHub, JSON, LAST_PAGE, PAGE};
 use crate::error::ForgeError;
 use crate::http::Request;
 use crate::post::{
-    Amendment, Annotation, Comment, Dialect, Light, Note, Posted, PostedComment, Rehearsed,
-    SUMMARY_MARKER, fingerprint_in,
+    Amendment, Annotation, Comment, Dialect, Light, Note, Person, Posted, PostedComment, Rehearsed,
+    Remark, Settlement, commands, finding_in,
 };
 use crate::{PullRequest, Write};
 
@@ -29,22 +29,68 @@ impl Write for GitHub {
         Dialect::GitHub
     }
 
-    fn posted(&self, number: u64) -> Result<Posted, ForgeError> {
+    fn account(&self) -> Result<String, ForgeError> {
+        let url = self.http.url(&["user"]);
+        match self.http.get_json::<User>(&asked(url, "the account of the token")) {
+            Ok((user, _)) => Ok(user.login),
+            // The token of a workflow belongs to an app, which is no user.
+            Err(ForgeError::Forbidden { .. } | ForgeError::NotFound { .. }) => self.viewer(),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn posted(&self, number: u64, account: &str) -> Result<Posted, ForgeError> {
         let mut posted = Posted::default();
+        let is_ours =
+            |user: Option<&User>| user.is_some_and(|user| user.login.eq_ignore_ascii_case(account));
         for comment in self.list::<IssueComment>(&self.issue(number, &["comments"]))? {
             let body = comment.body.unwrap_or_default();
-            if posted.summary.is_none() && body.contains(SUMMARY_MARKER) {
-                posted.summary = Some(Note { id: comment.id.to_string(), body });
+            if is_ours(comment.user.as_ref()) {
+                posted.take(Note { id: comment.id.to_string(), body });
+            } else {
+                posted.remarks.extend(remark(comment.user, body, comment.url, comment.created_at));
             }
         }
+        let mut lines = Vec::new();
         for comment in self.list::<LineComment>(&self.url(number, &["comments"]))? {
             let body = comment.body.unwrap_or_default();
-            if let Some(fingerprint) = fingerprint_in(&body).map(str::to_owned) {
+            if !is_ours(comment.user.as_ref()) {
+                posted.remarks.extend(remark(comment.user, body, comment.url, comment.created_at));
+            } else if let Some(record) = finding_in(&body) {
                 let note = Note { id: comment.id.to_string(), body };
-                posted.comments.push(PostedComment { note, fingerprint, path: comment.path });
+                lines.push((comment.id, PostedComment { note, record, thread: None }));
             }
         }
+        posted.remarks.sort_by(|a, b| a.at.cmp(&b.at));
+        if !lines.is_empty() {
+            match self.threads(number) {
+                Ok(mut threads) => {
+                    for (id, comment) in &mut lines {
+                        comment.thread = threads.remove(id);
+                    }
+                }
+                Err(error) => {
+                    posted
+                        .problems
+                        .push(format!("discussions are neither closed nor opened: {error}"));
+                }
+            }
+        }
+        posted.comments = lines.into_iter().map(|(_, comment)| comment).collect();
         Ok(posted)
+    }
+
+    fn may_write(&self, person: &Person) -> Result<bool, ForgeError> {
+        let url = self.below(&["collaborators", &person.login, "permission"]);
+        match self.http.get_json::<Permission>(&asked(url, "the permission of a person")) {
+            Ok((answer, _)) => Ok(matches!(answer.permission.as_str(), "admin" | "write")),
+            Err(ForgeError::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn settle(&self, _request: &PullRequest, settlement: &Settlement) -> Result<(), ForgeError> {
+        self.settle_thread(settlement)
     }
 
     /// All comments as one review. Where GitHub refuses it for a line, each goes alone, so that one
@@ -164,10 +210,10 @@ impl GitHub {
             let last = listed.is_empty() || !has_next(&headers);
             all.append(&mut listed);
             if last {
-                break;
+                return Ok(all);
             }
         }
-        Ok(all)
+        Err(self.http.truncated("the comments", all.len()))
     }
 
     fn issue(&self, number: u64, below: &[&str]) -> Url {
@@ -220,15 +266,50 @@ struct Made {
     id: u64,
 }
 
+/// What somebody says to Quorum.
+fn remark(
+    user: Option<User>,
+    text: String,
+    url: Option<String>,
+    at: Option<String>,
+) -> Option<Remark> {
+    let user = user.filter(|_| !commands(&text).is_empty())?;
+    let is_program = user.kind.as_deref() != Some("User");
+    let author = Person { login: user.login, id: user.id, is_program };
+    let place = url.unwrap_or_else(|| "a comment on the pull request".to_owned());
+    Some(Remark { author, text, place, at: at.unwrap_or_default() })
+}
+
+#[derive(Deserialize)]
+struct User {
+    login: String,
+    #[serde(default)]
+    id: u64,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Permission {
+    permission: String,
+}
+
 #[derive(Deserialize)]
 struct IssueComment {
     id: u64,
     body: Option<String>,
+    user: Option<User>,
+    #[serde(rename = "html_url")]
+    url: Option<String>,
+    created_at: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct LineComment {
     id: u64,
-    path: String,
     body: Option<String>,
+    user: Option<User>,
+    #[serde(rename = "html_url")]
+    url: Option<String>,
+    created_at: Option<String>,
 }

@@ -9,10 +9,13 @@ use super::{GitLab, JSON, LAST_PAGE, PAGE, next_page};
 use crate::error::ForgeError;
 use crate::http::Request;
 use crate::post::{
-    Amendment, Comment, Dialect, Light, Note, Posted, PostedComment, Rehearsed, SUMMARY_MARKER,
-    fingerprint_in,
+    Amendment, Comment, Dialect, Light, Note, Person, Posted, PostedComment, Rehearsed, Remark,
+    Settlement, Thread, commands, finding_in,
 };
 use crate::{PullRequest, Write};
+
+/// The least access with which one may push, by GitLab's numbers.
+const DEVELOPER: u64 = 30;
 
 /// The name of the status.
 const STATUS: &str = "quorum";
@@ -25,29 +28,69 @@ impl Write for GitLab {
         Dialect::GitLab
     }
 
-    fn posted(&self, number: u64) -> Result<Posted, ForgeError> {
+    fn account(&self) -> Result<String, ForgeError> {
+        let url = self.http.url(&["user"]);
+        let request = Request { url, accept: JSON, subject: "the account of the token" };
+        Ok(self.http.get_json::<Author>(&request)?.0.username)
+    }
+
+    fn posted(&self, number: u64, account: &str) -> Result<Posted, ForgeError> {
         let mut posted = Posted::default();
-        for note in self.list::<NoteAnswer>(&self.url(number, &["notes"]))? {
-            if posted.summary.is_none() && note.body.contains(SUMMARY_MARKER) {
-                posted.summary = Some(Note { id: note.id.to_string(), body: note.body });
-            } else if let Some(fingerprint) = fingerprint_in(&note.body).map(str::to_owned) {
-                let path = note.position.and_then(|position| position.new_path);
-                let note = Note { id: note.id.to_string(), body: note.body };
-                let path = path.unwrap_or_default();
-                posted.comments.push(PostedComment { note, fingerprint, path });
+        let address = |id: u64| format!("note {id} on the merge request");
+        for discussion in self.list::<Discussion>(&self.url(number, &["discussions"]))? {
+            let mut opens = true;
+            for note in discussion.notes.into_iter().filter(|note| !note.system) {
+                let ours = note.author.username.eq_ignore_ascii_case(account);
+                let record = finding_in(&note.body).filter(|_| opens);
+                match record {
+                    _ if !ours => {
+                        if !commands(&note.body).is_empty() {
+                            let Author { id, username: login, .. } = note.author;
+                            let author = Person { login, id, is_program: false };
+                            let place = address(note.id);
+                            let at = note.created_at.unwrap_or_default();
+                            posted.remarks.push(Remark { author, text: note.body, place, at });
+                        }
+                    }
+                    Some(record) => {
+                        let thread = Thread { id: discussion.id.clone(), resolved: note.resolved };
+                        let thread = note.resolvable.then_some(thread);
+                        let note = Note { id: note.id.to_string(), body: note.body };
+                        posted.comments.push(PostedComment { note, record, thread });
+                    }
+                    None => posted.take(Note { id: note.id.to_string(), body: note.body }),
+                }
+                opens = false;
             }
         }
-        // Drafts of a posting that broke off are ours to publish, not to write again.
+        posted.remarks.sort_by(|a, b| a.at.cmp(&b.at));
+        // Drafts of a posting that broke off are ours to publish, not to write again; GitLab shows
+        // them to their author alone.
         for draft in self.list::<Draft>(&self.url(number, &["draft_notes"]))? {
-            if let Some(fingerprint) = fingerprint_in(&draft.note).map(str::to_owned) {
+            if let Some(record) = finding_in(&draft.note) {
                 posted.unpublished = true;
-                let path = draft.position.and_then(|position| position.new_path);
                 let note = Note { id: format!("draft-{}", draft.id), body: draft.note };
-                let path = path.unwrap_or_default();
-                posted.comments.push(PostedComment { note, fingerprint, path });
+                posted.comments.push(PostedComment { note, record, thread: None });
             }
         }
         Ok(posted)
+    }
+
+    fn may_write(&self, person: &Person) -> Result<bool, ForgeError> {
+        let id = person.id.to_string();
+        let parts = ["projects", self.repository.as_str(), "members", "all", &id];
+        let url = self.http.url(&parts);
+        let request = Request { url, accept: JSON, subject: "the permission of a person" };
+        match self.http.get_json::<Member>(&request) {
+            Ok((member, _)) => Ok(member.access_level >= DEVELOPER),
+            Err(ForgeError::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn settle(&self, request: &PullRequest, settlement: &Settlement) -> Result<(), ForgeError> {
+        let url = self.url(request.number, &["discussions", &settlement.thread]);
+        self.write(&Method::PUT, url, &json!({ "resolved": settlement.resolved }))
     }
 
     /// Comments are written as drafts and published together, so that readers get one notice.
@@ -140,10 +183,10 @@ impl GitLab {
             all.append(&mut listed);
             match next {
                 Some(next) => page = next,
-                None => break,
+                None => return Ok(all),
             }
         }
-        Ok(all)
+        Err(self.truncated("the notes".to_owned(), all.len()))
     }
 }
 
@@ -165,20 +208,39 @@ fn position(request: &PullRequest, comment: &Comment) -> Value {
 }
 
 #[derive(Deserialize)]
+struct Author {
+    #[serde(default)]
+    id: u64,
+    username: String,
+}
+
+#[derive(Deserialize)]
+struct Member {
+    access_level: u64,
+}
+
+#[derive(Deserialize)]
+struct Discussion {
+    id: String,
+    notes: Vec<NoteAnswer>,
+}
+
+#[derive(Deserialize)]
 struct NoteAnswer {
     id: u64,
     body: String,
-    position: Option<Position>,
+    author: Author,
+    #[serde(default)]
+    system: bool,
+    #[serde(default)]
+    resolvable: bool,
+    #[serde(default)]
+    resolved: bool,
+    created_at: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Draft {
     id: u64,
     note: String,
-    position: Option<Position>,
-}
-
-#[derive(Deserialize)]
-struct Position {
-    new_path: Option<String>,
 }

@@ -1,22 +1,9 @@
 //! The text of a comment.
 
 use quorum_model::finding::Finding;
+use quorum_model::record::RecordStatus;
 
 use super::{Dialect, title};
-
-/// Opens the hidden marker of a comment on a finding.
-pub const FINDING_MARKER: &str = "<!-- quorum:finding ";
-/// The hidden marker of the summary.
-pub const SUMMARY_MARKER: &str = "<!-- quorum:summary -->";
-const RESOLVED: &str = "**Resolved.**";
-
-/// The fingerprint in a comment's marker, where it is one of ours.
-pub fn fingerprint_in(body: &str) -> Option<&str> {
-    let rest = body.rsplit_once(FINDING_MARKER)?.1;
-    let (fingerprint, _) = rest.split_once(" -->")?;
-    let known = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == ':';
-    (!fingerprint.is_empty() && fingerprint.chars().all(known)).then_some(fingerprint)
-}
 
 /// The comment on a finding; with a block that the reader can apply where `suggestion` holds.
 pub(crate) fn comment(finding: &Finding, suggestion: Option<Dialect>) -> String {
@@ -44,23 +31,45 @@ pub(crate) fn comment(finding: &Finding, suggestion: Option<Dialect>) -> String 
     for word in [finding.cwe.as_deref(), finding.rule.as_deref()].into_iter().flatten() {
         by.extend([" · ", word]);
     }
-    text.extend(["\n\n<sub>", &plain(&finding.id), " · ", &plain(&by), "</sub>\n\n"]);
-    text.extend([FINDING_MARKER, &finding.fingerprint, " -->"]);
+    text.extend(["\n\n<sub>", &plain(&finding.id), " · ", &plain(&by), "</sub>"]);
     text
 }
 
-/// The comment on a finding that is gone; absent when it already says so.
-pub(crate) fn resolved(body: &str) -> Option<String> {
-    if body.starts_with(RESOLVED) {
-        return None;
-    }
-    Some(format!("{RESOLVED} The last review of this place does not find it any more.\n\n{body}"))
+/// What a comment begins with that is not open any more, by the finding's state.
+const STATES: [(RecordStatus, &str); 3] = [
+    (RecordStatus::Resolved, "**Resolved.**"),
+    (RecordStatus::Dismissed, "**Dismissed.**"),
+    (RecordStatus::Suppressed, "**Suppressed.**"),
+];
+
+/// A comment's text in another state of its finding; `finding` says who set it aside.
+pub(crate) fn in_state(core: &str, status: RecordStatus, finding: Option<&Finding>) -> String {
+    let Some((_, word)) = STATES.iter().find(|(state, _)| *state == status) else {
+        return core.to_owned();
+    };
+    let why = match status {
+        RecordStatus::Resolved => {
+            "The last review of this place does not find it any more.".to_owned()
+        }
+        _ => finding.and_then(|finding| finding.suppression.as_ref()).map_or_else(
+            || "It was set aside.".to_owned(),
+            |by| {
+                let author = by.author.as_deref().map(|who| format!(", {who}"));
+                let reason = if by.reason.is_empty() { "No reason is given" } else { &by.reason };
+                plain(&format!("{reason} ({}{})", by.place, author.unwrap_or_default()))
+            },
+        ),
+    };
+    format!("{word} {why}\n\n{core}")
 }
 
-/// The comment on a finding that was gone and is back; absent when it never was gone.
-pub(crate) fn reopened(body: &str) -> Option<String> {
-    let rest = body.strip_prefix(RESOLVED)?;
-    Some(rest.split_once("\n\n").map_or(rest, |(_, body)| body).to_owned())
+/// A comment's text without its marker and without the word on its state.
+pub(crate) fn core(body: &str) -> &str {
+    let body = body.rsplit_once("\n\n<!-- quorum:finding ").map_or(body, |(text, _)| text);
+    if STATES.iter().any(|(_, word)| body.starts_with(word)) {
+        return body.split_once("\n\n").map_or(body, |(_, core)| core);
+    }
+    body
 }
 
 /// Text that may come from anybody, as Markdown that shows it: no HTML, nobody is called.
@@ -104,14 +113,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn markers_are_found_again() {
-        let body = format!("text\n\n{FINDING_MARKER}qf1:ab12 -->");
-        assert_eq!(fingerprint_in(&body), Some("qf1:ab12"));
-        assert_eq!(fingerprint_in("<!-- quorum:finding a b -->"), None);
-        assert_eq!(fingerprint_in("nothing"), None);
-    }
-
-    #[test]
     fn nobody_is_called_and_no_tag_is_opened() {
         assert_eq!(plain("ask @bob, see #12"), "ask @<!-- -->bob, see #<!-- -->12");
         assert_eq!(plain("<img src=x> a@b.c"), "&lt;img src=x> a@b.c");
@@ -119,12 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn resolving_and_reopening_undo_each_other() {
-        let body = "**HIGH** x\n\ny";
-        let gone = resolved(body).expect("it was open");
-        assert_eq!(resolved(&gone), None);
-        assert_eq!(reopened(&gone).as_deref(), Some(body));
-        assert_eq!(reopened(body), None);
+    fn states_come_and_go_and_the_text_stays() {
+        let core_text = "**HIGH** x\n\ny";
+        for status in [RecordStatus::Resolved, RecordStatus::Dismissed, RecordStatus::Suppressed] {
+            let told = in_state(core_text, status, None);
+            assert_ne!(told, core_text);
+            assert_eq!(core(&format!("{told}\n\n<!-- quorum:finding v1 x y -->")), core_text);
+        }
+        assert_eq!(in_state(core_text, RecordStatus::Open, None), core_text);
     }
 
     #[test]

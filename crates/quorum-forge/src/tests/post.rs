@@ -1,14 +1,19 @@
 //! Posting, against stand-ins that refuse what the hosts document that they refuse.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
+use quorum_model::finding::Finding;
+use quorum_model::record::{FindingRecord, RecordStatus};
 use quorum_model::severity::Severity;
 use serde_json::{Value, json};
 use wiremock::matchers::any;
 use wiremock::{Mock, Request, Respond, ResponseTemplate};
 
-use super::support::{BASE, HEAD, Host, TOKEN, finding, result};
-use crate::post::{Anchors, Annotation, Decision, Light, Limits, SUMMARY_MARKER, decide};
+use super::support::{BASE, HEAD, Host, TOKEN, finding, record};
+use crate::post::{
+    Anchors, Annotation, Decision, Light, Limits, Stand, commands, decide, paginate,
+};
 use crate::{Forge, ForgeError, PullRequest};
 
 /// GitHub's longest body.
@@ -28,7 +33,12 @@ struct Store {
     breaks_after: Option<usize>,
     writes: usize,
     may_check: bool,
+    /// Comments whose discussions are closed, by id.
+    resolved: BTreeSet<u64>,
 }
+
+/// The account that the token belongs to.
+const ACCOUNT: &str = "quorum-bot";
 
 #[derive(Clone, Default)]
 struct StandIn(Arc<Mutex<Store>>);
@@ -51,7 +61,8 @@ impl Respond for StandIn {
         let mut store = self.0.lock().unwrap();
         let path = request.url.path();
         let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
-        let writes = request.method.as_str() != "GET";
+        let query = body["query"].as_str().unwrap_or_default();
+        let writes = request.method.as_str() != "GET" && !query.starts_with("query");
         if writes {
             if store.busy > 0 {
                 store.busy -= 1;
@@ -66,6 +77,28 @@ impl Respond for StandIn {
         let ok = |value: Value| ResponseTemplate::new(200).set_body_json(value);
         let too_long = |text: &Value| text.as_str().is_some_and(|text| text.len() > LONGEST);
         match (request.method.as_str(), path) {
+            ("GET", "/user") => ok(json!({ "id": 5, "login": ACCOUNT, "username": ACCOUNT })),
+            ("POST", "/graphql") if query.starts_with("query") => {
+                let nodes: Vec<Value> = store
+                    .line_comments
+                    .iter()
+                    .map(|comment| {
+                        let id = comment["id"].as_u64().unwrap();
+                        json!({ "id": format!("T{id}"), "isResolved": store.resolved.contains(&id),
+                        "comments": { "nodes": [{ "databaseId": id }] } })
+                    })
+                    .collect();
+                let page = json!({ "nodes": nodes, "pageInfo": { "hasNextPage": false } });
+                ok(
+                    json!({ "data": { "repository": { "pullRequest": { "reviewThreads": page } } } }),
+                )
+            }
+            ("POST", "/graphql") => {
+                let thread = body["variables"]["thread"].as_str().unwrap();
+                let id: u64 = thread.trim_start_matches('T').parse().unwrap();
+                store.settle(id, !query.contains("unresolve"));
+                ok(json!({ "data": {} }))
+            }
             ("GET", "/repos/octo/repo/issues/7/comments") => ok(json!(store.notes)),
             ("GET", "/repos/octo/repo/pulls/7/comments") => ok(json!(store.line_comments)),
             ("POST", "/repos/octo/repo/issues/7/comments") if too_long(&body["body"]) => {
@@ -73,11 +106,14 @@ impl Respond for StandIn {
             }
             ("POST", "/repos/octo/repo/issues/7/comments") => {
                 let id = 100 + store.notes.len();
-                store.notes.push(json!({ "id": id, "body": body["body"] }));
+                let user = json!({ "login": ACCOUNT, "type": "Bot" });
+                store.notes.push(json!({ "id": id, "body": body["body"], "user": user }));
                 ok(json!({ "id": id }))
             }
             ("PATCH", path) if path.starts_with("/repos/octo/repo/issues/comments/") => {
-                store.notes[0]["body"] = body["body"].clone();
+                let id: u64 = path.rsplit('/').next().unwrap().parse().unwrap();
+                let note = store.notes.iter_mut().find(|note| note["id"] == id).unwrap();
+                note["body"] = body["body"].clone();
                 ok(json!({}))
             }
             ("PATCH", path) if path.starts_with("/repos/octo/repo/pulls/comments/") => {
@@ -117,8 +153,24 @@ impl Respond for StandIn {
                 store.statuses.push(body);
                 ok(json!({}))
             }
-            ("GET", path) if path.ends_with("/merge_requests/7/notes") => {
-                ok(json!([store.notes.clone(), store.line_comments.clone()].concat()))
+            ("GET", path) if path.ends_with("/merge_requests/7/discussions") => {
+                let all = store.notes.iter().chain(&store.line_comments);
+                let all = all.map(|note| {
+                    let mut note = note.clone();
+                    let id = note["id"].as_u64().unwrap();
+                    if note["author"].is_null() {
+                        note["author"] = json!({ "id": 5, "username": ACCOUNT });
+                    }
+                    note["resolvable"] = json!(!note["position"].is_null());
+                    note["resolved"] = json!(store.resolved.contains(&id));
+                    json!({ "id": format!("T{id}"), "notes": [note] })
+                });
+                ok(json!(all.collect::<Vec<_>>()))
+            }
+            ("PUT", path) if path.contains("/merge_requests/7/discussions/T") => {
+                let id: u64 = path.rsplit('T').next().unwrap().parse().unwrap();
+                store.settle(id, body["resolved"] == true);
+                ok(json!({}))
             }
             ("GET", path) if path.ends_with("/merge_requests/7/draft_notes") => {
                 ok(json!(store.drafts))
@@ -165,7 +217,16 @@ impl Respond for StandIn {
 impl Store {
     fn keep_line_comment(&mut self, mut comment: Value) {
         comment["id"] = json!(200 + self.line_comments.len());
+        comment["user"] = json!({ "login": ACCOUNT, "type": "Bot" });
         self.line_comments.push(comment);
+    }
+
+    fn settle(&mut self, id: u64, resolved: bool) {
+        if resolved {
+            self.resolved.insert(id);
+        } else {
+            self.resolved.remove(&id);
+        }
     }
 }
 
@@ -198,20 +259,34 @@ fn anchors() -> Anchors {
     anchors
 }
 
-/// One whole posting, as the command line does it.
+fn stand(finding: &Finding, status: RecordStatus) -> Stand<'_> {
+    let record = FindingRecord { status, line: finding.line, ..record(&finding.id, "a.go") };
+    Stand { finding, record }
+}
+
+/// One whole posting, as the command line does it: what is at line 0 is resolved.
 fn post(forge: &dyn Forge, fingerprints: &[(&str, u64)]) -> Result<Decision, ForgeError> {
     let findings = fingerprints.iter().map(|(f, line)| finding(f, "a.go", *line, Severity::High));
-    let result = result(&findings.collect::<Vec<_>>());
-    let posted = forge.posted(7)?;
-    let decision = decide(&result, &anchors(), &posted, Limits::of(forge.dialect()));
+    let findings: Vec<Finding> = findings.collect();
+    let status = |one: &Finding| match one.line {
+        0 => RecordStatus::Resolved,
+        _ => RecordStatus::Open,
+    };
+    let stands: Vec<Stand<'_>> = findings.iter().map(|one| stand(one, status(one))).collect();
+    let posted = forge.posted(7, &forge.account()?)?;
+    let decision = decide(&stands, &anchors(), &posted, Limits::of(forge.dialect()));
     if !decision.comments.is_empty() || posted.unpublished {
         forge.comment(&request(), &decision.comments)?;
     }
     for amendment in &decision.amendments {
         forge.amend(&request(), amendment)?;
     }
-    let summary = format!("{} findings\n{SUMMARY_MARKER}", result.findings.len());
-    forge.summarise(&request(), posted.summary.as_ref(), &summary)?;
+    for settlement in &decision.settlements {
+        forge.settle(&request(), settlement)?;
+    }
+    let open = findings.iter().filter(|one| one.line > 0).count();
+    let pages = paginate(&decision.state, forge.dialect(), |_| format!("{open} findings"));
+    forge.summarise(&request(), posted.summary.as_ref(), &pages.summary)?;
     Ok(decision)
 }
 
@@ -238,9 +313,10 @@ fn posting_twice_changes_nothing() {
 fn the_summary_is_edited_and_a_gone_finding_is_marked() {
     both(|forge, stand_in| {
         post(forge, &[("a", 11), ("b", 12)]).unwrap();
-        post(forge, &[("a", 11)]).unwrap();
+        post(forge, &[("a", 11), ("b", 0)]).unwrap();
         let store = stand_in.0.lock().unwrap();
         assert_eq!(store.notes.len(), 1);
+        assert_eq!(store.resolved.len(), 1, "its discussion is closed");
         assert!(store.notes[0]["body"].as_str().unwrap().starts_with("1 findings"));
         let bodies: Vec<&str> =
             store.line_comments.iter().map(|c| c["body"].as_str().unwrap()).collect();
@@ -260,11 +336,12 @@ fn a_finding_outside_the_diff_goes_to_the_summary() {
 #[test]
 fn one_line_that_the_host_refuses_does_not_cost_the_others() {
     both(|forge, stand_in| {
-        let findings =
-            vec![finding("a", "a.go", 11, Severity::High), finding("b", "a.go", 12, Severity::Low)];
-        let posted = forge.posted(7).unwrap();
+        let (a, b) =
+            (finding("a", "a.go", 11, Severity::High), finding("b", "a.go", 12, Severity::Low));
+        let stands = [stand(&a, RecordStatus::Open), stand(&b, RecordStatus::Open)];
+        let posted = forge.posted(7, ACCOUNT).unwrap();
         let limits = Limits::of(forge.dialect());
-        let mut decision = decide(&result(&findings), &anchors(), &posted, limits);
+        let mut decision = decide(&stands, &anchors(), &posted, limits);
         // As if the host's diff were another than the one that was read.
         decision.comments[0].line = 90;
         decision.comments[0].start_line = 90;
@@ -340,6 +417,33 @@ fn a_rehearsal_asks_and_writes_nothing() {
         let calls = forge.rehearsed();
         assert!(calls.len() >= 2, "{calls:?}");
         let text = format!("{calls:?}");
-        assert!(text.contains("quorum:finding a") && !text.contains(TOKEN), "{text}");
+        assert!(text.contains("quorum:finding v1") && !text.contains(TOKEN), "{text}");
+    });
+}
+
+#[test]
+fn a_marker_in_anybody_elses_text_is_data() {
+    both(|forge, stand_in| {
+        post(forge, &[("a", 11)]).unwrap();
+        let mut store = stand_in.0.lock().unwrap();
+        for list in ["notes", "lines"] {
+            let list = if list == "notes" { &mut store.notes } else { &mut store.line_comments };
+            let mut forged = list[0].clone();
+            forged["id"] = json!(900);
+            forged["user"] = json!({ "login": "mallory", "id": 9, "type": "User" });
+            forged["author"] = json!({ "id": 9, "username": "mallory" });
+            let text = format!("/quorum dismiss F-a no\n{}", forged["body"].as_str().unwrap());
+            forged["body"] = json!(text);
+            list.insert(0, forged);
+        }
+        drop(store);
+        let posted = forge.posted(7, ACCOUNT).unwrap();
+        assert_eq!(posted.comments.len(), 1);
+        assert_ne!(posted.comments[0].note.id, "900");
+        assert!(posted.summary.as_ref().is_some_and(|note| note.id != "900"));
+        // What others say to Quorum is kept with who said it.
+        assert_eq!(posted.remarks.len(), 2);
+        assert!(posted.remarks.iter().all(|one| one.author.login == "mallory"));
+        assert!(posted.remarks.iter().all(|one| commands(&one.text).len() == 1));
     });
 }

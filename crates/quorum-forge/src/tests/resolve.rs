@@ -64,6 +64,7 @@ fn settings_come_first() {
         api_url: Some("https://own/api/v4/".to_owned()),
         repository: Some("x/y".to_owned()),
         remote: None,
+        account: None,
     };
     let env = [("GITHUB_API_URL", "https://h"), ("CI_PROJECT_PATH", "a/b")];
     let target = resolve(&config, Some("git@github.com:o/r"), &env).unwrap();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use quorum_model::config::{ForgeConfig, ForgeKind};
 use quorum_model::finding::Finding;
-use quorum_model::result::ReviewResult;
+use quorum_model::record::{FindingRecord, RecordStatus};
 use quorum_model::severity::Severity;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
@@ -94,6 +94,7 @@ pub(super) fn connect_to(
         api_url: Some(address.to_owned()),
         repository: Some(repository.to_owned()),
         remote: None,
+        account: None,
     };
     connect_with(&config, None, &variables(env), limits).unwrap()
 }
@@ -174,12 +175,22 @@ pub(crate) fn finding(fingerprint: &str, file: &str, line: u64, severity: Severi
     serde_json::from_value(value).unwrap()
 }
 
-/// A result with these findings.
-pub(crate) fn result(findings: &[Finding]) -> ReviewResult {
-    let value = json!({
-        "run": "r", "verdict": "APPROVED", "exit_code": 0, "reasons": [], "scope": "s",
-        "execution": { "agents": [] }, "findings": findings, "protocol": "veto",
-        "coverage": { "files": [], "uncovered": [], "gaps": [] },
-    });
-    serde_json::from_value(value).unwrap()
+/// What a pull request remembers of a finding.
+pub(crate) fn record(id: &str, file: &str) -> FindingRecord {
+    FindingRecord {
+        id: id.to_owned(),
+        status: RecordStatus::Open,
+        fingerprints: vec!["0123456789abcdef0123456789abcdef".to_owned()],
+        severity: Severity::High,
+        category: "logic".to_owned(),
+        rule: Some("r".to_owned()),
+        agents: vec!["go-reviewer".to_owned()],
+        file: file.to_owned(),
+        line: 11,
+        end_line: 11,
+        title: "It is wrong".to_owned(),
+        code: vec!["0123456789".to_owned()],
+        before: vec!["1123456789".to_owned(), "2123456789".to_owned(), "{".to_owned()],
+        after: vec!["3123456789".to_owned(), "}".to_owned()],
+    }
 }

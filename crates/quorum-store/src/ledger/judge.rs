@@ -10,6 +10,7 @@ use quorum_model::scope::{Change, FileEntry, Scope};
 use quorum_model::severity::Severity;
 
 use super::dismissal::{Dismissal, Dismissals};
+use super::matching::{match_up, renames};
 use super::region::{Anchors, Lines, Place, locate};
 
 /// A review, as the ledger sees it.
@@ -27,6 +28,19 @@ pub struct Review<'a> {
     pub outcomes: &'a [AgentOutcome],
     /// The text of a file at the reviewed revision, where it has one.
     pub text: &'a dyn Fn(&str) -> Option<String>,
+    /// What became of a file that is not under review.
+    pub outside: &'a dyn Fn(&str) -> Outside,
+}
+
+/// What became of a file that is not under review.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// It is not there any more.
+    Gone,
+    /// It is as it was before the change.
+    Untouched,
+    /// Nobody can say.
+    Unknown,
 }
 
 impl std::fmt::Debug for Review<'_> {
@@ -50,6 +64,10 @@ pub struct Entry {
     pub first_run: String,
     /// The run that found it gone.
     pub resolved_run: Option<String>,
+    /// Whether its quote and its surroundings are digests of lines: a pull request remembers it.
+    pub digested: bool,
+    /// The person who set it aside where the pull request is discussed.
+    pub dismissal: Option<Dismissal>,
 }
 
 /// What the ledger says to a review.
@@ -91,12 +109,15 @@ pub fn fingerprints(finding: &Finding) -> impl Iterator<Item = &str> {
 
 /// Says where each finding of `review` stands, and where those of `known` that it did not find do.
 pub fn judge(review: &Review<'_>, known: &[Entry], dismissals: &Dismissals) -> Judgement {
-    let matches = match_up(review, known);
+    let mut view = View::of(review);
+    let matches = match_up(&mut view, known);
     let judge_one = |(finding, entry): (&Finding, Option<&Entry>)| {
         let known_as = entry.into_iter().flat_map(|entry| &entry.fingerprints);
         let names = fingerprints(finding).chain(known_as.map(String::as_str));
         let suppressed = finding.state == FindingState::Suppressed;
-        let dismissal = dismissals.of(names, review.at).filter(|_| !suppressed).cloned();
+        let here = entry.and_then(|entry| entry.dismissal.as_ref());
+        let dismissal = here.or_else(|| dismissals.of(names, review.at));
+        let dismissal = dismissal.filter(|_| !suppressed).cloned();
         let state = match entry {
             _ if suppressed => FindingState::Suppressed,
             _ if dismissal.is_some() => FindingState::Dismissed,
@@ -114,63 +135,19 @@ pub fn judge(review: &Review<'_>, known: &[Entry], dismissals: &Dismissals) -> J
     let open = |entry: &Entry| entry.resolved_run.as_deref().is_none_or(|run| run == review.run);
     let left = known.iter().enumerate();
     let left = left.filter(|(index, entry)| !matched.contains(index) && open(entry));
-    let mut view = View::of(review);
     let gone = left.filter_map(|(_, entry)| view.gone(entry, dismissals)).collect();
     Judgement { findings, gone }
 }
 
-/// The entry of each finding, by its place in `known`.
-fn match_up(review: &Review<'_>, known: &[Entry]) -> Vec<Option<usize>> {
-    let mut by_fingerprint: BTreeMap<&str, usize> = BTreeMap::new();
-    for (index, entry) in known.iter().enumerate() {
-        by_fingerprint.extend(entry.fingerprints.iter().map(|one| (one.as_str(), index)));
-    }
-    let mut taken = BTreeSet::new();
-    let mut matches: Vec<Option<usize>> = Vec::with_capacity(review.findings.len());
-    for finding in review.findings {
-        let found = fingerprints(finding).filter_map(|one| by_fingerprint.get(one).copied());
-        let free = found.into_iter().find(|index| !taken.contains(index));
-        taken.extend(free);
-        matches.push(free);
-    }
-    // A fingerprint has the path in it, so a renamed file's findings are told by what they are.
-    let renamed: BTreeMap<&str, &str> =
-        renames(review.scope).map(|(old, new)| (new, old)).collect();
-    for (finding, found) in review.findings.iter().zip(&mut matches) {
-        let Some(&old) = renamed.get(finding.file.as_str()) else { continue };
-        if found.is_none() {
-            let same = known.iter().enumerate().filter(|(index, entry)| {
-                !taken.contains(index) && is_same(&entry.finding, old, finding)
-            });
-            *found = same
-                .min_by_key(|(_, entry)| entry.finding.line.abs_diff(finding.line))
-                .map(|(index, _)| index);
-            taken.extend(*found);
-        }
-    }
-    matches
-}
-
-/// Files that have another name now, old and new.
-fn renames(scope: &Scope) -> impl Iterator<Item = (&str, &str)> {
-    let renamed = scope.files.iter().filter(|file| file.change == Change::Renamed);
-    renamed.filter_map(|file| Some((file.old_path.as_deref()?, &*file.path)))
-}
-
-/// Whether `old` is `new` before its file was renamed.
-fn is_same(old: &Finding, old_path: &str, new: &Finding) -> bool {
-    let squeeze = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-    old.file == old_path
-        && (&old.rule, &old.category) == (&new.rule, &new.category)
-        && squeeze(&old.evidence) == squeeze(&new.evidence)
-}
+/// How many lines of a finding a pull request remembers.
+pub(super) const QUOTED: usize = 8;
 
 /// Who was shown a file, and its first and last line.
 type Shown<'a> = (&'a AgentOutcome, (u64, u64));
 
 /// A review by file.
-struct View<'a> {
-    review: &'a Review<'a>,
+pub(super) struct View<'a> {
+    pub(super) review: &'a Review<'a>,
     files: BTreeMap<&'a str, &'a FileEntry>,
     renamed: BTreeMap<&'a str, &'a str>,
     shown: BTreeMap<&'a str, Vec<Shown<'a>>>,
@@ -199,16 +176,62 @@ impl<'a> View<'a> {
     fn gone(&mut self, entry: &Entry, dismissals: &Dismissals) -> Option<Gone> {
         let old = entry.finding.file.as_str();
         let path = self.renamed.get(old).copied().unwrap_or(old);
-        let file = *self.files.get(path)?;
-        let mut finding = entry.finding.clone();
-        finding.state = if self.is_resolved(entry, file) {
-            FindingState::Resolved
-        } else {
-            FindingState::NotReviewed
+        let file = self.files.get(path).copied();
+        if file.is_none() && !entry.digested {
+            return None;
+        }
+        let resolved = match file {
+            Some(file) => self.is_resolved(entry, file),
+            None => self.left(entry),
         };
+        let mut finding = entry.finding.clone();
+        finding.state = if resolved { FindingState::Resolved } else { FindingState::NotReviewed };
         let names = entry.fingerprints.iter().map(String::as_str);
-        let dismissed = dismissals.of(names, self.review.at).is_some();
+        let dismissed = entry.dismissal.is_some() || dismissals.of(names, self.review.at).is_some();
         Some(Gone { entry: entry.id, finding, dismissed })
+    }
+
+    /// Whether a finding went with its file, or with the part of the change that had it.
+    fn left(&mut self, entry: &Entry) -> bool {
+        match (self.review.outside)(&entry.finding.file) {
+            Outside::Gone => true,
+            Outside::Untouched => self.lost(entry),
+            Outside::Unknown => false,
+        }
+    }
+
+    /// Whether the code of a finding is not in its file any more.
+    pub(super) fn lost(&mut self, entry: &Entry) -> bool {
+        let finding = &entry.finding;
+        let Some(lines) = self.texts.lines_of(&finding.file, entry.digested) else {
+            return (self.review.outside)(&finding.file) == Outside::Gone;
+        };
+        let end = finding.end_line.max(finding.line);
+        let place = locate(lines, &finding.evidence, finding.line, end, &entry.anchors);
+        matches!(place, Place::Changed(..))
+    }
+
+    /// Whether `finding` stands where the code of an entry was, which is not there any more.
+    pub(super) fn is_edited(&mut self, entry: &Entry, finding: &Finding) -> bool {
+        let before = &entry.finding;
+        let Some(lines) = self.texts.lines_of(&before.file, entry.digested) else { return false };
+        let end = before.end_line.max(before.line);
+        match locate(lines, &before.evidence, before.line, end, &entry.anchors) {
+            Place::Changed(start, end) => start <= finding.end_line && finding.line <= end,
+            Place::Same(..) => false,
+        }
+    }
+
+    /// The code of a finding of this review, and what stands around it.
+    pub(super) fn spot(
+        &mut self,
+        finding: &Finding,
+        digested: bool,
+    ) -> Option<(Vec<String>, Anchors)> {
+        let end = finding.end_line.max(finding.line);
+        let lines = self.texts.lines_of(&finding.file, digested)?;
+        let code = lines.between(finding.line, end).take(QUOTED).map(str::to_owned).collect();
+        Some((code, Anchors::around(lines, finding.line, end)))
     }
 
     /// Whether somebody who would have seen the finding was shown its place, and did not see it.
@@ -219,14 +242,26 @@ impl<'a> View<'a> {
             return !shown.is_empty();
         }
         let end = finding.end_line.max(finding.line);
-        let Some(lines) = self.texts.lines(&file.path) else {
+        let Some(plain) = self.texts.lines(&file.path) else {
             return covers(&shown, finding.line, end);
         };
-        match locate(lines, &finding.evidence, finding.line, end, &entry.anchors) {
+        let silenced = |start, end| plain.mention(start, end, "quorum:ignore");
+        let silenced = |place: &Place| match *place {
+            Place::Same(start, end) | Place::Changed(start, end) => silenced(start, end),
+        };
+        let digested;
+        let lines = if entry.digested {
+            digested = plain.digested();
+            &digested
+        } else {
+            plain
+        };
+        let place = locate(lines, &finding.evidence, finding.line, end, &entry.anchors);
+        match place {
             // Code that the change does not touch any more is still there, and nobody looks for it.
             Place::Same(start, end) if !in_scope(file, start, end) => false,
             // It is silenced, which does not mend it.
-            Place::Same(start, end) if lines.mention(start, end, "quorum:ignore") => false,
+            Place::Same(..) if silenced(&place) => false,
             // A model that says nothing to the same code again has not shown that it is mended.
             Place::Same(start, end)
                 if finding.rule.is_none()
@@ -263,11 +298,18 @@ impl<'a> View<'a> {
 pub(super) struct Texts<'a> {
     read: &'a dyn Fn(&str) -> Option<String>,
     known: BTreeMap<String, Option<Lines>>,
+    digested: BTreeMap<String, Option<Lines>>,
+}
+
+impl std::fmt::Debug for Texts<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Texts").field("known", &self.known.len()).finish_non_exhaustive()
+    }
 }
 
 impl<'a> Texts<'a> {
     pub(super) fn new(read: &'a dyn Fn(&str) -> Option<String>) -> Self {
-        Self { read, known: BTreeMap::new() }
+        Self { read, known: BTreeMap::new(), digested: BTreeMap::new() }
     }
 
     /// The lines of a file, where it has a text.
@@ -275,6 +317,18 @@ impl<'a> Texts<'a> {
         let read = self.read;
         let known = self.known.entry(path.to_owned());
         known.or_insert_with(|| read(path).map(|text| Lines::of(&text))).as_ref()
+    }
+
+    /// The lines of a file, or their digests.
+    pub(super) fn lines_of(&mut self, path: &str, digested: bool) -> Option<&Lines> {
+        if !digested {
+            return self.lines(path);
+        }
+        if !self.digested.contains_key(path) {
+            let lines = self.lines(path).map(Lines::digested);
+            self.digested.insert(path.to_owned(), lines);
+        }
+        self.digested.get(path)?.as_ref()
     }
 }
 

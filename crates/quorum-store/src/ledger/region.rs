@@ -9,8 +9,8 @@ const KEPT: usize = 3;
 /// the code in it is gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Anchors {
-    before: Vec<String>,
-    after: Vec<String>,
+    pub(super) before: Vec<String>,
+    pub(super) after: Vec<String>,
 }
 
 /// Where the code of an earlier finding is now, in lines from 1.
@@ -37,6 +37,19 @@ impl Lines {
 }
 
 impl Lines {
+    /// The same lines as digests, as a pull request remembers them.
+    #[must_use]
+    pub fn digested(&self) -> Self {
+        Self(self.0.iter().map(|(number, line)| (*number, digest(line))).collect())
+    }
+
+    /// What stands on the lines from `start` to `end`, without blank lines.
+    pub fn between(&self, start: u64, end: u64) -> impl Iterator<Item = &str> {
+        let from = self.0.partition_point(|(number, _)| *number < start);
+        let to = self.0.partition_point(|(number, _)| *number <= end);
+        self.0.get(from..to.max(from)).unwrap_or_default().iter().map(|(_, line)| line.as_str())
+    }
+
     /// Whether one of the lines from the one before `start` to `end` has `word` in it.
     pub fn mention(&self, start: u64, end: u64, word: &str) -> bool {
         let near = self.0.iter().filter(|(number, _)| number + 1 >= start && *number <= end);
@@ -47,13 +60,31 @@ impl Lines {
 impl Anchors {
     /// The surroundings of the lines `start` to `end` of a text.
     pub fn around(Lines(lines): &Lines, start: u64, end: u64) -> Self {
-        let before = lines.iter().filter(|(number, _)| *number < start);
-        let after = lines.iter().filter(|(number, _)| *number > end.max(start));
-        let mut before: Vec<String> =
-            before.rev().take(KEPT).map(|(_, line)| line.clone()).collect();
-        before.reverse();
-        let after = after.take(KEPT).map(|(_, line)| line.clone()).collect();
-        Self { before, after }
+        let from = lines.partition_point(|(number, _)| *number < start);
+        let to = lines.partition_point(|(number, _)| *number <= end.max(start));
+        let kept = |range: &[(u64, String)]| range.iter().map(|(_, line)| line.clone()).collect();
+        Self {
+            before: kept(&lines[from.saturating_sub(KEPT)..from]),
+            after: kept(&lines[to..lines.len().min(to + KEPT)]),
+        }
+    }
+
+    /// How many of the lines next to the finding are the same, on both sides.
+    pub(super) fn in_common(&self, other: &Self) -> usize {
+        let same = |pair: &(&String, &String)| pair.0 == pair.1;
+        let before = self.before.iter().rev().zip(other.before.iter().rev());
+        let after = self.after.iter().zip(&other.after);
+        before.take_while(same).count() + after.take_while(same).count()
+    }
+}
+
+/// A line as a few letters: a pull request remembers no code. A line without a word, such as a lone
+/// brace, stays as it is, so that nobody takes it for a landmark.
+pub(super) fn digest(line: &str) -> String {
+    if line.chars().any(char::is_alphanumeric) {
+        blake3::hash(line.as_bytes()).to_hex()[..10].to_owned()
+    } else {
+        line.chars().take(10).collect()
     }
 }
 

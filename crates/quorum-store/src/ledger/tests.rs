@@ -93,6 +93,7 @@ impl History {
             findings: &findings,
             outcomes: &[ended],
             text: &text,
+            outside: &|_| judge::Outside::Unknown,
         };
         let mut ledger = self.ledger();
         let judgement = ledger.judge(&review, Vec::new()).unwrap();
@@ -310,6 +311,8 @@ fn an_agent_that_is_short_of_budget_does_not_resolve_what_it_leaves_out() {
             anchors: Anchors::default(),
             first_run: "r1".to_owned(),
             resolved_run: None,
+            digested: false,
+            dismissal: None,
         };
         let review = Review {
             run: "r2",
@@ -318,6 +321,7 @@ fn an_agent_that_is_short_of_budget_does_not_resolve_what_it_leaves_out() {
             findings: &[],
             outcomes: &[ended],
             text: &text,
+            outside: &|_| judge::Outside::Unknown,
         };
         let judgement = judge::judge(&review, &[entry], &Dismissals::default());
         assert_eq!(judgement.gone[0].finding.state, expected);
@@ -386,6 +390,7 @@ fn reviews_beside_each_other_record_a_finding_once() {
                     findings,
                     outcomes: std::slice::from_ref(ended),
                     text: &text,
+                    outside: &|_| judge::Outside::Unknown,
                 };
                 let mut ledger = Ledger::open(root).unwrap();
                 let judgement = ledger.judge(&review, Vec::new()).unwrap();

@@ -3,23 +3,31 @@
 use std::io::Write as _;
 
 use bstr::{BString, ByteSlice as _};
+use quorum_consensus::{Input, decide as conclude};
 use quorum_forge::post::{
-    Anchors, Annotation, Decision, Light, Limits, Posted, SUMMARY_MARKER, decide,
+    Anchors, Annotation, DISMISS, Decision, Light, Limits, Posted, Stand, decide, paginate,
 };
 use quorum_forge::{Forge, ForgeError, PullRequest};
 use quorum_model::finding::{Finding, FindingState};
+use quorum_model::plan::Plan;
+use quorum_model::record::{FindingRecord, PullRequestState, RecordStatus};
 use quorum_model::result::ReviewResult;
 use quorum_model::severity::Severity;
 use quorum_report::{Report, markdown};
 use quorum_scope::diff::{DiffError, PatchHunk, PatchReader};
 use quorum_scope::request::PolicySource;
+use quorum_scope::snapshot::Snapshot;
+use quorum_store::ledger::round::Records;
 use quorum_store::{Run, RunSummary};
 use serde_json::json;
 
 use crate::cli::{Cli, PostArgs};
+use crate::decided_by::DecidedBy;
 use crate::failure::Failure;
+use crate::history::{self, Around};
 use crate::kept::Kept;
 use crate::policy::Policy;
+use crate::rounds::{self, Round};
 use crate::{output, render, workspace};
 
 /// Marks in the diff; more are noise, and the summary has all.
@@ -38,14 +46,17 @@ pub(super) fn run(cli: &Cli, arguments: &PostArgs) -> Result<u8, Failure> {
         output::notice(&refused);
     }
     let config = loaded.config.forge;
-    let remote = config.remote.as_deref().unwrap_or("origin");
-    let url = kept.repository.remote_url(remote);
-    let variable = |name: &str| std::env::var(name).ok();
-    let forge = quorum_forge::connect(&config, url.as_deref(), &variable)?;
+    let forge = rounds::connect(Some(&kept.repository), &config)?;
     if arguments.dry_run {
         forge.rehearse();
     }
-    match post(&*forge, arguments.pr, &run, &result) {
+    let account = match rounds::account(&*forge, &config) {
+        Ok(account) => Ok(account),
+        Err(error @ ForgeError::Unauthorized { .. }) => Err(PostError::Forge(error)),
+        Err(error) => return Err(rounds::no_account(&error)),
+    };
+    let posting = Posting { forge: &*forge, kept: &kept, run: &run, recorded: &result };
+    match account.and_then(|account| posting.post(arguments.pr, &account)) {
         Ok(done) => {
             if arguments.dry_run {
                 print_rehearsal(&*forge)?;
@@ -68,36 +79,150 @@ pub(super) fn run(cli: &Cli, arguments: &PostArgs) -> Result<u8, Failure> {
     }
 }
 
-fn post(
-    forge: &dyn Forge,
-    number: u64,
-    run: &RunSummary,
-    result: &ReviewResult,
-) -> Result<String, PostError> {
-    let request = forge.pull_request(number)?;
-    let plan = run.plan().map_err(Failure::from)?;
-    refuse_moved(&request, plan.scope.head.as_deref(), run.id())?;
-    let diff = forge.diff(number)?;
-    let anchors = anchors(&diff.text)?;
-    let posted = forge.posted(number)?;
-    let mut decision = decide(result, &anchors, &posted, Limits::of(forge.dialect()));
-    if !decision.comments.is_empty() || posted.unpublished {
-        let refused = forge.comment(&request, &decision.comments)?;
-        for index in refused {
-            let fingerprint = &decision.comments[index].fingerprint;
-            let finding = result.findings.iter().find(|f| f.fingerprint == *fingerprint);
-            decision.in_summary_only.extend(finding.map(|finding| finding.id.clone()));
+/// A run that is posted.
+struct Posting<'a> {
+    forge: &'a dyn Forge,
+    kept: &'a Kept,
+    run: &'a RunSummary,
+    recorded: &'a ReviewResult,
+}
+
+impl Posting<'_> {
+    fn post(&self, number: u64, account: &str) -> Result<String, PostError> {
+        let forge = self.forge;
+        let request = forge.pull_request(number)?;
+        let plan = self.run.plan().map_err(Failure::from)?;
+        refuse_moved(&request, plan.scope.head.as_deref(), self.run.id())?;
+        let diff = forge.diff(number)?;
+        let anchors = anchors(&diff.text)?;
+        let posted = forge.posted(number, account)?;
+        let round = rounds::read(forge, &posted);
+        let (base, head) = (plan.scope.base.as_deref(), plan.scope.head.as_deref());
+        let snapshot = Snapshot::between(&self.kept.repository, base, head);
+        let around = Around::of(&snapshot);
+        let result = self.settled(&plan, &round, &around)?;
+        let text = around.text();
+        let stands = stands(&result, &round.state, &mut Records::new(&text));
+        let mut decision = decide(&stands, &anchors, &posted, Limits::of(forge.dialect()));
+        if !decision.comments.is_empty() || posted.unpublished {
+            for index in forge.comment(&request, &decision.comments)? {
+                decision.refused(index);
+            }
         }
+        for amendment in &decision.amendments {
+            forge.amend(&request, amendment)?;
+        }
+        let mut problems = posted.problems.clone();
+        for settlement in &decision.settlements {
+            match forge.settle(&request, settlement) {
+                // The comment's text says what the discussion cannot.
+                Err(
+                    error @ (ForgeError::Forbidden { .. }
+                    | ForgeError::NotFound { .. }
+                    | ForgeError::Rejected { .. }),
+                ) => {
+                    problems.push(format!("discussions are neither closed nor opened: {error}"));
+                    break;
+                }
+                other => other?,
+            }
+        }
+        self.summarise(&request, &posted, &decision, &result, &plan)?;
+        forge.light(&request, &light(&result))?;
+        for problem in problems {
+            output::notice(&problem);
+        }
+        Ok(account_of(&request, &posted, &decision))
     }
-    for amendment in &decision.amendments {
-        forge.amend(&request, amendment)?;
+
+    /// The run's result, with the ids and states that the pull request gives its findings.
+    fn settled(
+        &self,
+        plan: &Plan,
+        round: &Round,
+        around: &Around<'_>,
+    ) -> Result<ReviewResult, Failure> {
+        let decided_by = DecidedBy::load(self.run)?;
+        let policy = decided_by.policy(plan.protocol, self.recorded.ignored_vetos.clone())?;
+        let outcomes = self.run.outcomes()?;
+        let gates = &self.recorded.gates;
+        let mut result =
+            history::settle_for(self.run, plan, round, around, &outcomes, &|outcomes, ruling| {
+                let (run, agents) = (self.run.id(), &decided_by.agents);
+                let policy = ruling.clone().into(policy.clone());
+                Ok(conclude(&Input { run, plan, agents, outcomes, gates, policy })?)
+            })?;
+        result.notes.clone_from(&self.recorded.notes);
+        Ok(result)
     }
-    let report = Report::new(result, &plan);
-    let mut summary = markdown::render(&report);
-    summary.extend(["\n\n", SUMMARY_MARKER]);
-    forge.summarise(&request, posted.summary.as_ref(), &summary)?;
-    forge.light(&request, &light(result))?;
-    Ok(account(&request, &posted, &decision))
+
+    fn summarise(
+        &self,
+        request: &PullRequest,
+        posted: &Posted,
+        decision: &Decision,
+        result: &ReviewResult,
+        plan: &Plan,
+    ) -> Result<(), ForgeError> {
+        let report = Report::new(result, plan);
+        let hint = if result.findings.is_empty() {
+            String::new()
+        } else {
+            format!("\n\n<sub>Set a finding aside with a comment: `{DISMISS}`</sub>")
+        };
+        let pages = paginate(&decision.state, self.forge.dialect(), |room| {
+            markdown::render_within(&report, room.saturating_sub(hint.len())) + &hint
+        });
+        if pages.forgotten > 0 {
+            output::notice(&format!(
+                "the pull request remembers all but {} findings, which get new ids next time",
+                pages.forgotten
+            ));
+        }
+        self.forge.summarise(request, posted.summary.as_ref(), &pages.summary)?;
+        let mut known = posted.pages.iter();
+        for page in &pages.more {
+            self.forge.summarise(request, known.next(), page)?;
+        }
+        // A page that is not needed any more must not be remembered.
+        for page in known {
+            let empty = paginate(&PullRequestState::default(), self.forge.dialect(), |_| {
+                "Quorum does not need this comment any more.".to_owned()
+            });
+            let text = empty
+                .summary
+                .replace(quorum_forge::post::SUMMARY_MARKER, quorum_forge::post::PAGE_MARKER);
+            self.forge.summarise(request, Some(page), &text)?;
+        }
+        Ok(())
+    }
+}
+
+/// Every finding that the review can say something about, with what is to be remembered of it.
+fn stands<'a>(
+    result: &'a ReviewResult,
+    state: &PullRequestState,
+    records: &mut Records<'_>,
+) -> Vec<Stand<'a>> {
+    let all = result.findings.iter().chain(&result.suppressed).chain(&result.history);
+    let known = |id: &str| state.records.iter().find(|record| record.id == id);
+    all.map(|finding| {
+        let status = match finding.state {
+            FindingState::New | FindingState::Persisting | FindingState::NotReviewed => {
+                RecordStatus::Open
+            }
+            FindingState::Resolved => RecordStatus::Resolved,
+            FindingState::Dismissed => RecordStatus::Dismissed,
+            FindingState::Suppressed => RecordStatus::Suppressed,
+        };
+        // What this review did not find keeps the place where it was found.
+        let record = match known(&finding.id).filter(|_| finding.evidence.is_empty()) {
+            Some(record) => FindingRecord { status, ..record.clone() },
+            None => records.of(finding, status),
+        };
+        Stand { finding, record }
+    })
+    .collect()
 }
 
 /// Comments on a head that is not the reviewed one would stand on the wrong lines.
@@ -152,7 +277,7 @@ fn light(result: &ReviewResult) -> Light {
     }
 }
 
-fn account(request: &PullRequest, posted: &Posted, decision: &Decision) -> String {
+fn account_of(request: &PullRequest, posted: &Posted, decision: &Decision) -> String {
     let summary =
         if posted.summary.is_some() { "the summary brought up to date" } else { "a summary" };
     format!(

@@ -36,8 +36,9 @@ pub(super) fn run(cli: &Cli, arguments: &ReplayArgs) -> Result<u8, Failure> {
     let policy = decided_by.policy(plan.protocol, ignored(arguments, recorded.as_ref()))?;
     let outcomes = if arguments.calls { again(&kept.root, &found)? } else { found.outcomes()? };
     let gates = recorded.as_ref().map(|result| result.gates.clone()).unwrap_or_default();
-    let result = history::settle_again(&found, &outcomes, &|outcomes| {
-        let (run, agents, policy) = (found.id(), &decided_by.agents, policy.clone());
+    let result = history::settle_again(&found, &outcomes, &|outcomes, ruling| {
+        let (run, agents) = (found.id(), &decided_by.agents);
+        let policy = ruling.clone().into(policy.clone());
         Ok(decide(&Input { run, plan: &plan, agents, outcomes, gates: &gates, policy })?)
     })?;
     let report = reports::report(&result, &plan, Some(&kept.repository), Some(&found));

@@ -25,6 +25,7 @@ use crate::decided_by::DecidedBy;
 use crate::failure::Failure;
 use crate::gates::{self, Prepared, Watcher};
 use crate::gather::Purpose;
+use crate::history::Ruling;
 use crate::models::{self, Engines, Table, With};
 use crate::record::{Recorder, UNRECORDED};
 use crate::request::Request;
@@ -285,7 +286,8 @@ fn interrupted(
 ) -> Result<u8, Failure> {
     const INTERRUPTED: u8 = 130;
     let Made { plan, workspace, .. } = made;
-    let result = conclude(recorder, plan, workspace, outcomes, asked.run)?;
+    let ruling = Ruling::default();
+    let result = conclude(recorder, plan, workspace, outcomes, asked.run, &ruling)?;
     asked.print(&reports::report(&result, plan, workspace.repository.as_ref(), None))?;
     if recorder.run().is_some() {
         output::notice(&format!("interrupted; `quorum resume {}` goes on", recorder.id()));
@@ -301,8 +303,9 @@ pub(super) fn settle(
     outcomes: &[AgentOutcome],
     arguments: &RunArgs,
 ) -> Result<ReviewResult, Failure> {
-    let decide =
-        |outcomes: &[AgentOutcome]| conclude(recorder, plan, workspace, outcomes, arguments);
+    let decide = |outcomes: &[AgentOutcome], ruling: &Ruling| {
+        conclude(recorder, plan, workspace, outcomes, arguments, ruling)
+    };
     let settled = history::settle(recorder, plan, workspace, outcomes, &decide)?;
     recorder.decided(&settled.outcomes, &settled.result)?;
     Ok(settled.result)
@@ -420,9 +423,11 @@ pub(super) fn conclude(
     workspace: &Workspace,
     outcomes: &[AgentOutcome],
     arguments: &RunArgs,
+    ruling: &Ruling,
 ) -> Result<ReviewResult, Failure> {
     let decided_by = DecidedBy::of(workspace);
     let policy = decided_by.policy(plan.protocol, arguments.ignore_vetos.clone())?;
+    let policy = ruling.clone().into(policy);
     let report = recorder.gates();
     let gates = report.map(|report| report.gates.as_slice()).unwrap_or_default();
     let run = recorder.id();

@@ -28,6 +28,7 @@ mod private;
 mod pull_request;
 mod report;
 mod review;
+mod rounds;
 mod runs;
 mod same_tree;
 mod sandbox;

@@ -97,6 +97,11 @@ async fn reviewed() -> (Sandbox, MockServer) {
     let base = sandbox.git(&["rev-parse", "main~1"]);
     let head = sandbox.git(&["rev-parse", "main"]);
     let server = host(&sandbox, base.trim(), head.trim()).await;
+    Mock::given(method("GET"))
+        .and(path("/user"))
+        .respond_with(ResponseTemplate::new(200).set_body_json(json!({ "login": "quorum-bot" })))
+        .mount(&server)
+        .await;
     for list in ["/repos/team/app/issues/7/comments", "/repos/team/app/pulls/7/comments"] {
         Mock::given(method("GET"))
             .and(path(list))
