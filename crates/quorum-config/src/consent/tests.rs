@@ -54,7 +54,7 @@ fn what_sends_pays_or_runs_is_taken_out() {
         usd_per_million_input = 0.0\nusd_per_million_output = 0.0\n\
         [capabilities.reviewing]\npreferred = [\"m\"]\nfallback = [\"m\"]\n\
         [gates]\nrun = true\npass_env = [\"HOME\"]\nnetwork = true\nallow_unsandboxed = true\n\
-        [forge]\napi_url = \"https://e.org\"\nrepository = \"a/b\"\nremote = \"r\"\nkind = \"gitlab\"\n\
+        [forge]\napi_url = \"https://e.org\"\nrepository = \"a/b\"\nremote = \"r\"\nkind = \"gitlab\"\naccount = \"a\"\n\
         [advisories]\nurl = \"https://e.org\"\n\
         [embeddings]\nurl = \"https://e.org\"\nmodel_dir = \"/etc\"\nmodel = \"m\"\n";
     let loaded = loaded("", theirs);
