@@ -4,7 +4,7 @@
 //! judged. What stands for a value (a variable, a template, a label) stays readable.
 
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use regex::bytes::Regex;
 
@@ -15,8 +15,9 @@ use super::{judge, starts_free};
 
 /// Shapes of which the group is secret; none of them can match in more than linear time.
 ///
-/// Each is tried only where one of its words occurs, which costs a fraction of the expression.
-static SHAPES: LazyLock<Vec<(&'static [&'static str], Regex)>> = LazyLock::new(|| {
+/// Each is tried, and compiled, only where one of its words occurs, which costs a fraction of the
+/// expression.
+static SHAPES: LazyLock<Vec<WideShape>> = LazyLock::new(|| {
     let quoted = r#"(?:"(?P<a>[^"\n]{3,200})"|'(?P<b>[^'\n]{3,200})'|(?P<c>[^\s"'|;&$]{3,200}))"#;
     let flagged = |commands: &str, flag: &str| {
         format!(r"(?-u)\b(?:{commands})\b[^\n|;&]{{0,200}}?\s(?:{flag})\s*{quoted}")
@@ -42,11 +43,26 @@ static SHAPES: LazyLock<Vec<(&'static [&'static str], Regex)>> = LazyLock::new(|
         // Numbers and a hash, as Asana has them.
         (&["/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/9"], r"(?-u)\b(?P<a>[0-9]{1,2}/[0-9]{10,20}(?:/[0-9]{10,20})?:[0-9a-f]{32})\b".to_owned()),
     ];
-    let compiled = |(words, shape): (&'static [&'static str], String)| {
-        Regex::new(&shape).ok().map(|shape| (words, shape))
-    };
-    shapes.into_iter().filter_map(compiled).collect()
+    let shape = |(words, pattern)| WideShape { words, pattern, compiled: OnceLock::new() };
+    shapes.into_iter().map(shape).collect()
 });
+
+struct WideShape {
+    words: &'static [&'static str],
+    pattern: String,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl WideShape {
+    /// The expression, where one of its words occurs.
+    fn in_text(&self, text: &[u8]) -> Option<&Regex> {
+        let occurs = |word: &&str| memchr::memmem::find(text, word.as_bytes()).is_some();
+        if !self.words.iter().any(occurs) {
+            return None;
+        }
+        self.compiled.get_or_init(|| Regex::new(&self.pattern).ok()).as_ref()
+    }
+}
 
 /// A call that is given a credential, up to its opening bracket.
 static CALLS: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -59,10 +75,7 @@ static CALLS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Bytes to hide beside those of what can be reported, in no order; they may overlap.
 pub(super) fn spans(text: &[u8], syntax: Syntax) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
-    for (words, shape) in SHAPES.iter() {
-        if !words.iter().any(|word| memchr::memmem::find(text, word.as_bytes()).is_some()) {
-            continue;
-        }
+    for shape in SHAPES.iter().filter_map(|shape| shape.in_text(text)) {
         for found in shape.captures_iter(text) {
             let value = ["a", "b", "c"].iter().find_map(|group| found.name(group));
             if let Some(value) = value
@@ -344,5 +357,22 @@ fn random_words(text: &[u8], spans: &mut Vec<Range<usize>>) {
         if base32 || random {
             spans.push(span);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One that does not compile would hide nothing, and nobody would notice.
+    #[test]
+    fn every_shape_compiles() {
+        for shape in SHAPES.iter() {
+            for word in shape.words {
+                assert!(shape.in_text(word.as_bytes()).is_some(), "{}", shape.pattern);
+            }
+            assert!(shape.in_text(b"").is_none());
+        }
+        assert!(CALLS.is_some());
     }
 }
