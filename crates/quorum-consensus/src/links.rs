@@ -9,6 +9,8 @@ use crate::similarity::Texts;
 
 /// No finding refers to more than this many others of a kind: the worst ones will do.
 const REFERENCES: usize = 8;
+/// A flood of findings at one place is not compared each with each.
+const NEIGHBOURS: usize = 64;
 /// More findings of one category than this are compared by rule and weakness alone.
 const COMPARED: usize = 200;
 /// Texts at different places are about the same issue from here on: there is no place to help.
@@ -40,8 +42,8 @@ fn same_places(findings: &[&mut Finding]) -> Vec<BTreeSet<usize>> {
     order.sort_by_key(|&index| (&findings[index].file, findings[index].line));
     for (position, &a) in order.iter().enumerate() {
         let here = place(findings[a]);
-        let near =
-            order[position + 1..].iter().take_while(|&&b| same_place(&here, &place(findings[b])));
+        let later = order[position + 1..].iter().take(NEIGHBOURS);
+        let near = later.take_while(|&&b| same_place(&here, &place(findings[b])));
         for &b in near {
             links[a].insert(b);
             links[b].insert(a);

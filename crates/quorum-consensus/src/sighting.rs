@@ -1,9 +1,9 @@
 //! One agent's finding, made comparable with the others'.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use quorum_model::finding::{AgentFinding, Suppression, SuppressionStatus};
+use quorum_model::finding::{AgentFinding, SuppressedFinding, Suppression, SuppressionStatus};
 use quorum_model::severity::Severity;
 
 use crate::cluster::{Place, Remark};
@@ -92,9 +92,14 @@ pub(crate) fn collect<'a>(seats: &[Seat<'a>], covers: &Covers<'_>) -> Vec<Sighti
         // What a parser could not read was shown all the same.
         let share = share(whole + shares.shown, whole + shares.rest.len() as u64);
         let Some(outcome) = seat.outcome else { continue };
+        let mut suppressed: BTreeMap<_, Vec<&SuppressedFinding>> = BTreeMap::new();
+        for held in &outcome.suppressed {
+            suppressed.entry(held.finding.place()).or_default().push(held);
+        }
         for source in &outcome.findings {
             let mut sighting = of(index, seat, source, share);
-            let held = outcome.suppressed.iter().find(|held| held.finding == *source);
+            let held = suppressed.get(&source.place()).into_iter().flatten();
+            let held = held.into_iter().find(|held| held.finding == *source);
             sighting.suppression = held.map(|held| &held.suppression);
             sightings.push(sighting);
         }
@@ -154,12 +159,17 @@ fn round(value: f64) -> f64 {
 fn number(sightings: &mut [Sighting<'_>]) {
     let key =
         |s: &Sighting<'_>| (s.file.to_owned(), s.snippet.clone(), fingerprint::class(s.source));
-    let mut lines: BTreeMap<_, BTreeSet<u64>> = BTreeMap::new();
+    let mut lines: BTreeMap<_, BTreeMap<u64, u64>> = BTreeMap::new();
     for sighting in &*sightings {
-        lines.entry(key(sighting)).or_default().insert(sighting.line);
+        lines.entry(key(sighting)).or_default().insert(sighting.line, 0);
+    }
+    for occurrences in lines.values_mut() {
+        for (number, occurrence) in (0..).zip(occurrences.values_mut()) {
+            *occurrence = number;
+        }
     }
     for sighting in sightings {
-        let occurrence = lines[&key(sighting)].range(..sighting.line).count() as u64;
+        let occurrence = lines[&key(sighting)][&sighting.line];
         sighting.fingerprint = fingerprint::fingerprint(sighting.source, occurrence);
     }
 }

@@ -133,13 +133,19 @@ impl Excerpt {
     /// Lines `first` to `last` of `text` with `context` lines on either side; absent when the text
     /// has no such line.
     pub fn around(text: &str, first: u64, last: u64, context: u64) -> Option<Self> {
+        Self::among(&text.lines().collect::<Vec<_>>(), first, last, context)
+    }
+
+    /// The same of a text that is cut into lines already, for many findings in one file.
+    pub fn among(lines: &[&str], first: u64, last: u64, context: u64) -> Option<Self> {
         let start_line = first.max(1).saturating_sub(context).max(1);
         let end_line = last.max(first).saturating_add(context);
         let count = usize::try_from(end_line - start_line + 1).unwrap_or(usize::MAX);
         let skip = usize::try_from(start_line - 1).unwrap_or(usize::MAX);
-        let lines: Vec<String> = text
-            .lines()
-            .skip(skip)
+        let lines: Vec<String> = lines
+            .get(skip..)
+            .unwrap_or_default()
+            .iter()
             .take(count.min(Self::MOST_LINES))
             .map(|line| crate::text::clip(line, Self::LONGEST_LINE).into_owned())
             .collect();

@@ -1,5 +1,7 @@
 //! What findings quote: without secrets, and one finding for one secret.
 
+use std::collections::HashMap;
+
 use crate::checks::secrets::Known;
 use crate::finding::RuleFinding;
 use crate::suppress::Suppressed;
@@ -14,16 +16,25 @@ pub(crate) fn mask(path: &str, text: &str, findings: &mut [RuleFinding]) {
         return;
     }
     let known = Known::of(Some(path), text);
+    // A rule says the same wherever it finds something.
+    let mut said: HashMap<String, String> = HashMap::new();
+    let mut clean = |text: &mut String| {
+        let clean = match said.get(text) {
+            Some(clean) => clean.clone(),
+            None => said.entry(text.clone()).or_insert(known.clean(text)).clone(),
+        };
+        *text = clean;
+    };
     for found in findings {
-        found.evidence = known.clean(&found.evidence);
+        clean(&mut found.evidence);
         // A rule that says that a credential stands here knows what the text does not show.
         if found.category == SECRETS && !is_detected(found) {
             found.evidence = without_strings(&found.evidence);
         }
-        found.issue = known.clean(&found.issue);
-        found.recommendation = known.clean(&found.recommendation);
+        clean(&mut found.issue);
+        clean(&mut found.recommendation);
         for step in &mut found.trace {
-            step.note = known.clean(&step.note);
+            clean(&mut step.note);
         }
         // What would put stars in the place of a value is no fix.
         found.replacement.take_if(|new| known.clean(&new.text) != new.text);

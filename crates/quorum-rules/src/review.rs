@@ -2,7 +2,7 @@
 
 use quorum_model::scope::Flag;
 use quorum_model::severity::Severity;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
@@ -307,14 +307,13 @@ fn review_part(
     });
     found.append(&mut checked);
     found.retain(|found| concerns_change(&part.file, found));
+    // The text of the whole file was searched for secrets already.
+    let is_secret = |found: &&RuleFinding| found.category == "secrets";
+    let secrets = findings.iter().filter(is_secret);
+    let mut known: HashSet<(u64, &'static str)> =
+        secrets.map(|found| (found.line, found.agent)).collect();
     for found in found.into_iter().filter_map(|found| part.place(found)) {
-        // The text of the whole file was searched for secrets already.
-        let is_known = |known: &RuleFinding| {
-            known.line == found.line
-                && known.category == found.category
-                && known.agent == found.agent
-        };
-        if found.category != "secrets" || !findings.iter().any(is_known) {
+        if !is_secret(&&found) || known.insert((found.line, found.agent)) {
             findings.push(found);
         }
     }

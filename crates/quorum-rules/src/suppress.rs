@@ -65,11 +65,20 @@ impl Suppressions {
         if self.comments.is_empty() {
             return;
         }
+        let by_target = self.by_target();
         for found in findings {
-            for (comment, used) in self.comments.iter().zip(&mut self.used) {
-                *used |= comment.silences(found);
+            for (_, index) in near(&by_target, found) {
+                self.used[*index] |= self.comments[*index].silences(found);
             }
         }
+    }
+
+    /// The line that each comment is about, in order, with the comment's place in the list.
+    fn by_target(&self) -> Vec<(u64, usize)> {
+        let mut targets: Vec<(u64, usize)> =
+            self.comments.iter().enumerate().map(|(index, at)| (at.target, index)).collect();
+        targets.sort_unstable();
+        targets
     }
 
     /// Takes out what is suppressed; a suppression without a reason is a finding of its own.
@@ -84,9 +93,11 @@ impl Suppressions {
         self.see(&findings);
         let (mut open, mut suppressed) = (Vec::with_capacity(findings.len()), Vec::new());
         let mut unexplained = vec![false; self.comments.len()];
+        let by_target = self.by_target();
         for finding in findings {
-            let Some(index) = self.comments.iter().position(|comment| comment.silences(&finding))
-            else {
+            let silencing =
+                near(&by_target, &finding).filter(|(_, at)| self.comments[*at].silences(&finding));
+            let Some(index) = silencing.map(|(_, index)| *index).min() else {
                 open.push(finding);
                 continue;
             };
@@ -133,6 +144,16 @@ impl Suppressions {
         }
         warnings
     }
+}
+
+/// The comments about lines of a finding.
+fn near<'a>(
+    by_target: &'a [(u64, usize)],
+    found: &RuleFinding,
+) -> impl Iterator<Item = &'a (u64, usize)> + use<'a> {
+    let (first, last) = (found.line, found.end_line.max(found.line));
+    let from = by_target.partition_point(|(target, _)| *target < first);
+    by_target[from..].iter().take_while(move |(target, _)| *target <= last)
 }
 
 fn without_reason(comment: &Comment, path: &str) -> RuleFinding {

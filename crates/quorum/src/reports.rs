@@ -108,8 +108,9 @@ fn excerpts(
         // What cannot be read is shown as the finding quotes it.
         let Ok(Content::Whole(bytes)) = contents.read_at(&revision, path) else { continue };
         let text = quorum_rules::secrets::redact_file(path, &String::from_utf8_lossy(&bytes));
+        let lines: Vec<&str> = text.lines().collect();
         for finding in findings {
-            let excerpt = Excerpt::around(&text, finding.line, finding.end_line, CONTEXT);
+            let excerpt = Excerpt::among(&lines, finding.line, finding.end_line, CONTEXT);
             if let Some(excerpt) = excerpt.filter(|excerpt| shows(excerpt, finding)) {
                 excerpts.insert(finding.id.clone(), excerpt);
             }

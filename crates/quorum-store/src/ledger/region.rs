@@ -1,5 +1,7 @@
 //! Where the code of an earlier finding is now.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 /// How many lines of its surroundings are kept with a finding.
@@ -25,14 +27,58 @@ pub enum Place {
 
 /// The lines of a text that are not blank, with their numbers, without white space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lines(Vec<(u64, String)>);
+pub struct Lines {
+    all: Vec<(u64, String)>,
+    /// All of them, each followed by a line end, and where each begins.
+    joined: String,
+    starts: Vec<usize>,
+    /// Where in `all` each text stands, in order.
+    places: HashMap<String, Vec<usize>>,
+}
 
 impl Lines {
     /// The lines of `text`.
     pub fn of(text: &str) -> Self {
         let squeeze = |line: &str| line.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-        let lines = (1..).zip(text.lines().map(squeeze));
-        Self(lines.filter(|(_, line)| !line.is_empty()).collect())
+        Self::from_lines((1..).zip(text.lines().map(squeeze)))
+    }
+
+    fn from_lines(lines: impl Iterator<Item = (u64, String)>) -> Self {
+        let mut found = Self::default();
+        for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
+            found.starts.push(found.joined.len());
+            found.joined.push_str(&line);
+            found.joined.push('\n');
+            found.places.entry(line.clone()).or_default().push(found.all.len());
+            found.all.push((number, line));
+        }
+        found
+    }
+
+    /// The occurrence of `wanted` that is nearest to `line`.
+    fn nearest(&self, wanted: &[String], line: u64) -> Option<(u64, u64)> {
+        let first = wanted.first()?;
+        let same = self.places.get(first).map_or(&[][..], Vec::as_slice);
+        let whole = |&at: &usize| {
+            let there = self.all.get(at..at + wanted.len())?;
+            let equal = there.iter().zip(wanted).all(|((_, there), wanted)| there == wanted);
+            equal.then_some((there.first()?.0, there.last()?.0))
+        };
+        // In order, so that the first on either side is the nearest there.
+        let (above, below) = same.split_at(same.partition_point(|&at| self.all[at].0 < line));
+        let sides = [above.iter().rev().find_map(whole), below.iter().find_map(whole)];
+        let distance = |(start, _): &(u64, u64)| start.abs_diff(line);
+        let found = sides.into_iter().flatten().min_by_key(distance);
+        if found.is_some() || wanted.len() > 1 {
+            return found;
+        }
+        // A quote may begin and end within a line. One search of the whole text is quicker by far
+        // than one of each line.
+        let within = self.joined.match_indices(first.as_str()).map(|(at, _)| {
+            let number = self.all[self.starts.partition_point(|&start| start <= at) - 1].0;
+            (number, number)
+        });
+        within.min_by_key(distance)
     }
 }
 
@@ -40,26 +86,27 @@ impl Lines {
     /// The same lines as digests, as a pull request remembers them.
     #[must_use]
     pub fn digested(&self) -> Self {
-        Self(self.0.iter().map(|(number, line)| (*number, digest(line))).collect())
+        Self::from_lines(self.all.iter().map(|(number, line)| (*number, digest(line))))
     }
 
     /// What stands on the lines from `start` to `end`, without blank lines.
     pub fn between(&self, start: u64, end: u64) -> impl Iterator<Item = &str> {
-        let from = self.0.partition_point(|(number, _)| *number < start);
-        let to = self.0.partition_point(|(number, _)| *number <= end);
-        self.0.get(from..to.max(from)).unwrap_or_default().iter().map(|(_, line)| line.as_str())
+        let from = self.all.partition_point(|(number, _)| *number < start);
+        let to = self.all.partition_point(|(number, _)| *number <= end);
+        self.all.get(from..to.max(from)).unwrap_or_default().iter().map(|(_, line)| line.as_str())
     }
 
     /// Whether one of the lines from the one before `start` to `end` has `word` in it.
     pub fn mention(&self, start: u64, end: u64, word: &str) -> bool {
-        let near = self.0.iter().filter(|(number, _)| number + 1 >= start && *number <= end);
-        near.into_iter().any(|(_, line)| line.contains(word))
+        let from = self.all.partition_point(|(number, _)| number + 1 < start);
+        let mut near = self.all[from..].iter().take_while(|(number, _)| *number <= end);
+        near.any(|(_, line)| line.contains(word))
     }
 }
 
 impl Anchors {
     /// The surroundings of the lines `start` to `end` of a text.
-    pub fn around(Lines(lines): &Lines, start: u64, end: u64) -> Self {
+    pub fn around(Lines { all: lines, .. }: &Lines, start: u64, end: u64) -> Self {
         let from = lines.partition_point(|(number, _)| *number < start);
         let to = lines.partition_point(|(number, _)| *number <= end.max(start));
         let kept = |range: &[(u64, String)]| range.iter().map(|(_, line)| line.clone()).collect();
@@ -89,20 +136,14 @@ pub(super) fn digest(line: &str) -> String {
 }
 
 /// Finds the place of a finding that was at line `line` with `evidence`, in what is there now.
-pub fn locate(
-    Lines(lines): &Lines,
-    evidence: &str,
-    line: u64,
-    end_line: u64,
-    anchors: &Anchors,
-) -> Place {
-    let quoted: Vec<String> = Lines::of(evidence).0.into_iter().map(|(_, line)| line).collect();
-    if let Some((start, end)) = nearest(lines, &quoted, line) {
+pub fn locate(lines: &Lines, evidence: &str, line: u64, end_line: u64, anchors: &Anchors) -> Place {
+    let quoted = Lines::of(evidence).all.into_iter().map(|(_, line)| line);
+    if let Some((start, end)) = lines.nearest(&quoted.collect::<Vec<_>>(), line) {
         return Place::Same(start, end);
     }
     let before = anchor(lines, &anchors.before, line, <[String]>::split_first);
     let after = anchor(lines, &anchors.after, end_line, <[String]>::split_last);
-    let last = lines.last().map_or(1, |(number, _)| *number);
+    let last = lines.all.last().map_or(1, |(number, _)| *number);
     match (before, after) {
         (Some((_, above)), Some((below, _))) if above + 1 < below => {
             Place::Changed(above + 1, below - 1)
@@ -121,7 +162,7 @@ pub fn locate(
 /// The place of as many anchor lines as are still together; `shrink` drops the one that is
 /// farthest from the finding.
 fn anchor(
-    lines: &[(u64, String)],
+    lines: &Lines,
     sequence: &[String],
     line: u64,
     shrink: impl for<'a> Fn(&'a [String]) -> Option<(&'a String, &'a [String])>,
@@ -133,28 +174,11 @@ fn anchor(
         if sequence.is_empty() || !telling {
             return None;
         }
-        if let Some(found) = nearest(lines, sequence, line) {
+        if let Some(found) = lines.nearest(sequence, line) {
             return Some(found);
         }
         sequence = shrink(sequence)?.1;
     }
-}
-
-/// The occurrence of `wanted` that is nearest to `line`.
-fn nearest(lines: &[(u64, String)], wanted: &[String], line: u64) -> Option<(u64, u64)> {
-    if wanted.is_empty() {
-        return None;
-    }
-    let matches = lines.windows(wanted.len()).filter(|window| {
-        // A quote may begin and end within a line.
-        let contains = |(there, quoted): (&(u64, String), &String)| match wanted.len() {
-            1 => there.1.contains(quoted.as_str()),
-            _ => there.1 == *quoted,
-        };
-        window.iter().zip(wanted).all(contains)
-    });
-    let places = matches.filter_map(|window| Some((window.first()?.0, window.last()?.0)));
-    places.min_by_key(|(start, _)| start.abs_diff(line))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Names of findings on a page.
 
+use std::collections::HashMap;
+
 use quorum_model::finding::{AgentFinding, Finding, Position};
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::result::ReviewResult;
@@ -14,14 +16,22 @@ pub fn draft_ids(outcome: &AgentOutcome) -> Vec<String> {
 /// what it did, so that no id means two things.
 pub fn ids(outcome: &AgentOutcome, result: &ReviewResult) -> Vec<String> {
     let all = || result.findings.iter().chain(&result.not_agreed);
-    let own = |finding: &&Finding| finding.agents.contains(&outcome.agent);
     let prefix = prefix(&outcome.agent);
     let taken =
         all().filter_map(|finding| finding.id.strip_prefix(&prefix)?.get(1..)?.parse().ok());
     let mut next: u64 = taken.max().unwrap_or(0);
+    // By file and text, and by line where one is known: the first that says it stands for it.
+    let mut said: HashMap<(&str, &str, Option<u64>), &Finding> = HashMap::new();
+    for published in all().filter(|finding| finding.agents.contains(&outcome.agent)) {
+        for position in published.positions.iter().filter(|at| at.agent == outcome.agent) {
+            for line in [Some(position.line), None] {
+                said.entry((&published.file, &position.issue, line)).or_insert(published);
+            }
+        }
+    }
     let mut id = |finding: &AgentFinding| {
-        let went_into = |published: &&Finding| is_part_of(finding, &outcome.agent, published);
-        let published = all().filter(own).find(went_into);
+        let place = finding.place();
+        let published = place.and_then(|(file, line)| said.get(&(file, &finding.issue, line)));
         published.map_or_else(
             || {
                 next += 1;

@@ -6,6 +6,7 @@ mod bad_input;
 mod briefing;
 mod config;
 mod context;
+mod cost;
 mod crashes;
 mod doctor;
 mod egress;

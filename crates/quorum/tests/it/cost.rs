@@ -1,0 +1,47 @@
+//! What a review costs where a change is made to cost much.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+/// Functions of which each runs what a request says.
+fn vulnerable(functions: usize) -> String {
+    let mut text = String::from("import os\nfrom flask import request\n\n");
+    for number in 0..functions {
+        let _ = writeln!(text, "def f{number}():\n    os.system(request.args.get('n{number}'))\n");
+    }
+    text
+}
+
+/// Reviews the work tree; gives the time that it took and the result.
+fn review(sandbox: &Sandbox) -> (Duration, Value) {
+    let start = Instant::now();
+    let output = sandbox.quorum(&["review", "--format", "json"]);
+    (start.elapsed(), serde_json::from_slice(&output.stdout).expect("a result"))
+}
+
+#[test]
+fn findings_cost_in_proportion_and_none_is_lost() {
+    let mut took = Vec::new();
+    for functions in [400, 4_000] {
+        let sandbox = Sandbox::new();
+        sandbox.write("app.py", vulnerable(functions));
+        let (first, result) = review(&sandbox);
+        let found = |result: &Value, list: &str| result[list].as_array().map_or(0, Vec::len);
+        assert_eq!(found(&result, "findings"), functions, "none is lost");
+        // Each of them is looked for again where it was, and is gone.
+        sandbox.write("app.py", vulnerable(functions).replace("os.system", "print"));
+        let (second, result) = review(&sandbox);
+        let resolved = result["history"].as_array().expect("a history");
+        let resolved = resolved.iter().filter(|one| one["state"] == "resolved").count();
+        assert_eq!(resolved, functions, "all are resolved");
+        took.push((first, second));
+    }
+    // Ten times as many; what is quadratic takes a hundred times as long.
+    let (few, many) = (took[0], took[1]);
+    assert!(many.0 < few.0 * 25, "{took:?}");
+    assert!(many.1 < few.1 * 25, "{took:?}");
+}
