@@ -7,7 +7,7 @@ use quorum_model::finding::Finding;
 use quorum_model::outcome::AgentOutcome;
 use quorum_model::scope::Scope;
 use quorum_store::ledger::Ledger;
-use quorum_store::ledger::judge::Review;
+use quorum_store::ledger::judge::{Outside, Review};
 use serde_json::json;
 
 const FILES: usize = 10_000;
@@ -70,7 +70,8 @@ fn review<'a>(
     text: &'a dyn Fn(&str) -> Option<String>,
 ) -> Review<'a> {
     let at = "2026-11-16T00:00:00Z".parse().expect("a moment");
-    Review { run, at, scope, findings, outcomes, text }
+    let outside = &|_: &str| Outside::Unknown;
+    Review { run, at, scope, findings, outcomes, text, outside }
 }
 
 fn fill(root: &Path) {
