@@ -17,8 +17,12 @@ use crate::hunks::{self, Hunks};
 use crate::repository::{Repository, to_path};
 use crate::text::{self, Readable};
 
-/// Larger files are not read: their names alone are reviewed, and the plan says so.
-pub const LARGEST_TEXT: u64 = 256 * 1024 * 1024;
+/// Larger files are not read: nobody can look at them, and the review is incomplete for it.
+///
+/// A review takes some thirteen times the size of its largest file: 25 MB took 344 MB, 250 MB took
+/// 2.5 GB. With this a review stays below 500 MB. Git is told the same limit (`core.bigFileThreshold`),
+/// so that it prints no patch of what is not read.
+pub const LARGEST_TEXT: u64 = 32 * 1024 * 1024;
 
 /// The content of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,6 +160,9 @@ impl Contents {
                     Content::Unreadable("the blob is missing from this clone".to_owned())
                 }
             }),
+            ContentSource::Patch(_) if file.patch.len() as u64 > LARGEST_TEXT => {
+                Ok(Content::Unreadable(too_large(file.patch.len() as u64)))
+            }
             ContentSource::Patch(id) => self.read_patched(file, id.as_deref()),
         }
     }
@@ -257,7 +264,12 @@ impl Contents {
 }
 
 fn too_large(size: u64) -> String {
-    format!("{} MiB is more than the {} MiB that are read", size >> 20, LARGEST_TEXT >> 20)
+    format!(
+        "its {} MiB are more than the {} MiB that are read; where that is meant, list it in \
+         `.quorumignore` on the base branch",
+        size >> 20,
+        LARGEST_TEXT >> 20
+    )
 }
 
 /// Whether the lines that the diff's hunks leave behind stand in `content` where they should.

@@ -28,11 +28,13 @@ const REDIRECTING: [&str; 9] = [
     "GIT_DIFF_OPTS",
 ];
 
-/// Settings under which git starts no program that a repository chose.
-const HARMLESS: [(&str, &str); 7] = [
+/// Settings under which git starts no program that a repository chose, and prints no endless patch.
+const HARMLESS: [(&str, &str); 8] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
     ("core.quotePath", "true"),
+    // What is larger is not read (`content::LARGEST_TEXT`), and its patch would fill the memory.
+    ("core.bigFileThreshold", "32m"),
     ("diff.external", ""),
     // With signatures, `git log` starts what checks them.
     ("log.showSignature", "false"),

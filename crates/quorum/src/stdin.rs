@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::failure::Failure;
 
-/// More than this is not a diff that anybody reviews; it would only fill the memory.
-const LARGEST: u64 = 1 << 30;
+/// More than this is not a diff that anybody reviews; it would only fill the memory, twice.
+const LARGEST: u64 = 128 << 20;
 
 /// The text of `name`, where `-` is standard input.
 pub(crate) fn read_diff(name: &str, cwd: &Path) -> Result<Vec<u8>, Failure> {
@@ -26,7 +26,7 @@ pub(crate) fn read_diff(name: &str, cwd: &Path) -> Result<Vec<u8>, Failure> {
         Failure::new(format!("{name}: {error}")).with_hint("`--diff` takes a file, or `-`")
     })?;
     if read as u64 > LARGEST {
-        return Err(Failure::new(format!("{name}: a diff of more than 1 GiB"))
+        return Err(Failure::new(format!("{name}: a diff of more than 128 MiB"))
             .with_hint("review it in parts, or let git make it with `--range A..B`"));
     }
     Ok(text)

@@ -45,3 +45,33 @@ fn findings_cost_in_proportion_and_none_is_lost() {
     assert!(many.0 < few.0 * 25, "{took:?}");
     assert!(many.1 < few.1 * 25, "{took:?}");
 }
+
+#[test]
+fn a_file_that_is_too_large_to_read_is_named_and_leaves_the_review_incomplete() {
+    let sandbox = Sandbox::new();
+    sandbox.git(&["checkout", "--quiet", "-b", "feature"]);
+    let harmful = vulnerable(1);
+    sandbox.write("app.py", format!("{harmful}{}", "x = 1\n".repeat(6_000_000)));
+    let reviewed = |arguments: &[&str]| {
+        let mut all = vec!["review", "--format", "json"];
+        all.extend(arguments);
+        let output = sandbox.quorum(&all);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let result: Value = serde_json::from_slice(&output.stdout).expect("a result");
+        assert_eq!(result["verdict"], "INCOMPLETE", "{arguments:?}");
+        let said = result.to_string();
+        assert!(said.contains("more than the 32 MiB that are read"), "{arguments:?}: {said}");
+    };
+    reviewed(&[]);
+    sandbox.git(&["add", "--all"]);
+    reviewed(&["--staged"]);
+    sandbox.commit("large");
+    reviewed(&["--base", "main"]);
+    let diff = sandbox.git(&["diff", "main", "feature"]);
+    sandbox.write("large.diff", diff);
+    reviewed(&["--diff", "large.diff"]);
+    sandbox.remove("large.diff");
+    // A small edit of it is as unreadable: nobody knows what is around it.
+    sandbox.write("app.py", format!("{harmful}{}", "x = 2\n".repeat(6_000_000)));
+    reviewed(&["--unstaged"]);
+}
