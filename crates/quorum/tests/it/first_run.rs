@@ -12,7 +12,7 @@ fn a_fresh_clone_of_this_repository_is_approved() {
     let sources = sources.canonicalize().expect("the workspace");
     let sandbox = Sandbox::bare_folder();
     sandbox.git(&["clone", "--quiet", sources.to_str().expect("a path of letters"), "."]);
-    let output = sandbox.quorum(&["review", "--format", "json"]);
+    let output = sandbox.quorum(&["review", "--all", "--format", "json"]);
     let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let findings = result["findings"].as_array().expect("findings");
     let severe: Vec<String> = findings
