@@ -89,6 +89,11 @@ fn to_file(
         let hint = "name a file in a folder that exists and can be written";
         Failure::new(format!("{}: {error}", path.display())).with_hint(hint)
     };
+    // A device or a pipe is written to: a file in its place would be something else.
+    if fs::metadata(path).is_ok_and(|known| !known.is_file() && !known.is_dir()) {
+        let mut device = fs::OpenOptions::new().write(true).open(path).map_err(failed)?;
+        return write(&mut device).map_err(failed);
+    }
     let aside = path.with_extension("quorum-partial");
     let mut file = fs::File::create(&aside).map_err(failed)?;
     let written = write(&mut file).and_then(|()| file.sync_all());

@@ -1,5 +1,6 @@
 //! Results in every format, from real runs.
 
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::Value;
 
 use crate::sandbox::{Sandbox, text};
@@ -92,6 +93,29 @@ fn a_report_goes_to_a_file() {
     let sarif: Value = serde_json::from_slice(&sarif).expect("JSON");
     assert_eq!(sarif["version"], "2.1.0");
     assert_eq!(sarif["runs"][0]["invocations"][0]["exitCode"], 1);
+}
+
+/// Whoever may write to `/dev/null` may also replace it, and every program would read the report there.
+#[test]
+fn a_pipe_that_a_report_goes_to_stays_a_pipe() {
+    use std::os::unix::fs::FileTypeExt as _;
+
+    let sandbox = conflicted();
+    let result = review(&sandbox, "json");
+    assert!(!result.is_empty());
+    let pipe = sandbox.root().join("pipe");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).expect("a pipe");
+    let named = pipe.display().to_string();
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).expect("what was written")
+    });
+    let output = sandbox.quorum(&["report", "--format", "markdown", "--output", &named]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let kind = std::fs::symlink_metadata(&pipe).expect("it is there").file_type();
+    assert!(kind.is_fifo(), "{kind:?}");
+    let read = reader.join().expect("the reader");
+    assert!(read.contains("app/settings.py"), "{read}");
 }
 
 #[test]
