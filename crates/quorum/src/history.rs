@@ -19,6 +19,7 @@ use quorum_store::ledger::order::changed_first;
 use quorum_store::ledger::round;
 use quorum_store::memory::Memories;
 use quorum_store::{RunSummary, StoreError, page};
+use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -67,9 +68,10 @@ pub(crate) fn settle(
         return Ok(as_it_is(first));
     }
     let shared = workspace.policy().dismissals()?;
-    let around = Around::of(workspace.snapshot());
+    let mut around = Around::of(workspace.snapshot());
     let now = Timestamp::now();
     let all = all_of(&first);
+    around.prepare(&all);
     let (text, outside) = (around.text(), around.outside());
     let review = Review {
         run: recorder.id(),
@@ -127,19 +129,31 @@ fn all_of(result: &ReviewResult) -> Vec<Finding> {
 /// The repository around a review, as the ledger asks for it.
 pub(crate) struct Around<'a> {
     snapshot: &'a Snapshot,
+    /// Files with findings, masked beforehand.
+    known: BTreeMap<String, Option<String>>,
 }
 
 impl<'a> Around<'a> {
     pub(crate) fn of(snapshot: &'a Snapshot) -> Self {
-        Self { snapshot }
+        Self { snapshot, known: BTreeMap::new() }
+    }
+
+    /// Reads the files of findings beforehand: masking reads each whole, so that every core takes some.
+    fn prepare(&mut self, findings: &[Finding]) {
+        let files: BTreeSet<&str> = findings.iter().map(|finding| finding.file.as_str()).collect();
+        let read = files.into_par_iter().map(|path| (path.to_owned(), self.masked(path)));
+        self.known = read.collect();
     }
 
     /// What is kept of the surroundings of a finding is kept without secrets, as its quote is.
+    fn masked(&self, path: &str) -> Option<String> {
+        let text = self.snapshot.head(path)?;
+        Some(quorum_rules::secrets::redact_file(path, &text))
+    }
+
+    /// The text of a file after the change, masked.
     pub(crate) fn text(&self) -> impl Fn(&str) -> Option<String> {
-        |path| {
-            let text = self.snapshot.head(path);
-            text.map(|text| quorum_rules::secrets::redact_file(path, &text))
-        }
+        |path| self.known.get(path).cloned().unwrap_or_else(|| self.masked(path))
     }
 
     /// What became of a file that is not under review.

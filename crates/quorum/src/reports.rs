@@ -15,6 +15,7 @@ use quorum_report::{Excerpt, Format, Report, markdown, render};
 use quorum_scope::content::{Content, Contents, Revision};
 use quorum_scope::repository::Repository;
 use quorum_store::RunSummary;
+use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
 use crate::cli::ResultFormat;
 use crate::failure::Failure;
@@ -103,20 +104,22 @@ fn excerpts(
     for finding in result.findings.iter().chain(&result.not_agreed) {
         by_file.entry(&finding.file).or_default().push(finding);
     }
-    let mut excerpts = BTreeMap::new();
-    for (path, findings) in by_file {
+    // Masking reads each file whole, so that every core takes some.
+    let of_file = |(path, findings): (&str, Vec<&Finding>)| {
         // What cannot be read is shown as the finding quotes it.
-        let Ok(Content::Whole(bytes)) = contents.read_at(&revision, path) else { continue };
+        let Ok(Content::Whole(bytes)) = contents.read_at(&revision, path) else {
+            return Vec::new();
+        };
         let text = quorum_rules::secrets::redact_file(path, &String::from_utf8_lossy(&bytes));
         let lines: Vec<&str> = text.lines().collect();
-        for finding in findings {
+        let excerpt = |finding: &Finding| {
             let excerpt = Excerpt::among(&lines, finding.line, finding.end_line, CONTEXT);
-            if let Some(excerpt) = excerpt.filter(|excerpt| shows(excerpt, finding)) {
-                excerpts.insert(finding.id.clone(), excerpt);
-            }
-        }
-    }
-    excerpts
+            let excerpt = excerpt.filter(|excerpt| shows(excerpt, finding))?;
+            Some((finding.id.clone(), excerpt))
+        };
+        findings.into_iter().filter_map(excerpt).collect::<Vec<_>>()
+    };
+    by_file.into_par_iter().flat_map_iter(of_file).collect()
 }
 
 /// The lines that a finding quotes, with their secrets; absent where the file has moved on. For the
