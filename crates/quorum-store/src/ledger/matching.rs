@@ -50,26 +50,35 @@ impl Matches {
     /// Findings of the same sort with the same code in the same file: those first whose surroundings
     /// are the most alike.
     fn by_place(&mut self, view: &mut View<'_>, known: &[Entry]) {
-        let mut entries: BTreeMap<(&str, String), Vec<usize>> = BTreeMap::new();
+        let mut entries: BTreeMap<(&str, String, String), Vec<usize>> = BTreeMap::new();
         for (index, entry) in known.iter().enumerate() {
-            let key = (entry.finding.file.as_str(), class(&entry.finding));
-            entries.entry(key).or_default().push(index);
+            let code = squeezed(&entry.finding.evidence);
+            if !code.is_empty() {
+                let key = (entry.finding.file.as_str(), class(&entry.finding), code);
+                entries.entry(key).or_default().push(index);
+            }
+        }
+        for rivals in entries.values_mut() {
+            rivals.sort_by_key(|index| known[*index].finding.line);
         }
         let mut pairs = Vec::new();
         for (number, finding) in view.review.findings.iter().enumerate() {
-            let Some(rivals) = entries.get(&(finding.file.as_str(), class(finding))) else {
-                continue;
-            };
-            let (plain, digested) = (view.spot(finding, false), view.spot(finding, true));
-            for &index in rivals {
-                let entry = &known[index];
-                let here = if entry.digested { &digested } else { &plain };
-                let Some((code, around)) = here else { continue };
-                if is_quoted(entry, code) {
-                    let alike = around.in_common(&entry.anchors);
-                    let away = entry.finding.line.abs_diff(finding.line);
-                    let closed = entry.resolved_run.is_some();
-                    pairs.push((Reverse(alike), closed, away, number, index));
+            let file = finding.file.as_str();
+            for digested in [false, true] {
+                let Some((lines, around)) = view.spot(finding, digested) else { continue };
+                let code = if digested { lines.join("\n") } else { squeezed(&finding.evidence) };
+                let Some(rivals) = entries.get(&(file, class(finding), code)) else { continue };
+                let above = |index: &usize| known[*index].finding.line < finding.line;
+                let here = rivals.partition_point(above);
+                let (from, to) = (here.saturating_sub(RIVALS), (here + RIVALS).min(rivals.len()));
+                for &index in &rivals[from..to] {
+                    let entry = &known[index];
+                    if entry.digested == digested {
+                        let alike = around.in_common(&entry.anchors);
+                        let away = entry.finding.line.abs_diff(finding.line);
+                        let closed = entry.resolved_run.is_some();
+                        pairs.push((Reverse(alike), closed, away, number, index));
+                    }
                 }
             }
         }
@@ -102,17 +111,18 @@ impl Matches {
     /// The same code in another file, where a pull request remembers it in one that lost it: open, or
     /// `resolved`.
     fn by_code(&mut self, view: &mut View<'_>, known: &[Entry], resolved: bool) {
+        let by_class = by_class(known);
         for (number, finding) in view.review.findings.iter().enumerate() {
             if self.of[number].is_some() {
                 continue;
             }
             let mut moved: Vec<usize> = Vec::new();
-            for (index, entry) in known.iter().enumerate() {
+            for &index in by_class.get(&class(finding)).into_iter().flatten() {
+                let entry = &known[index];
                 let could = entry.digested
                     && entry.resolved_run.is_some() == resolved
                     && !self.taken.contains(&index)
-                    && entry.finding.file != finding.file
-                    && class(&entry.finding) == class(finding);
+                    && entry.finding.file != finding.file;
                 if could
                     && let Some((code, _)) = view.spot(finding, true)
                     && is_quoted(entry, &code)
@@ -128,17 +138,18 @@ impl Matches {
     /// The same sort of defect where the code of a remembered one was: the line was edited and is still
     /// wrong. What a person set aside was other code, so that it is not among them.
     fn by_surroundings(&mut self, view: &mut View<'_>, known: &[Entry]) {
+        let by_class = by_class(known);
         for (number, finding) in view.review.findings.iter().enumerate() {
             if self.of[number].is_some() {
                 continue;
             }
             let mut edited: Vec<usize> = Vec::new();
-            for (index, entry) in known.iter().enumerate() {
+            for &index in by_class.get(&class(finding)).into_iter().flatten() {
+                let entry = &known[index];
                 let could = entry.digested
                     && entry.dismissal.is_none()
                     && !self.taken.contains(&index)
-                    && entry.finding.file == finding.file
-                    && class(&entry.finding) == class(finding);
+                    && entry.finding.file == finding.file;
                 if could
                     && let Some((_, around)) = view.spot(finding, true)
                     && around.in_common(&entry.anchors) >= NEIGHBOURS
@@ -178,6 +189,25 @@ impl Matches {
             self.set(number, index);
         }
     }
+}
+
+/// How many equal pieces of code before a place, and as many after it, are compared with it: a file
+/// with thousands of them must not cost the square of that.
+const RIVALS: usize = 32;
+
+/// The code of a quote without white space, a line each, as surroundings are kept.
+fn squeezed(quote: &str) -> String {
+    let lines = Lines::of(quote);
+    lines.between(0, u64::MAX).collect::<Vec<_>>().join("\n")
+}
+
+/// What pull requests remember, by what sort of defect it is.
+fn by_class(known: &[Entry]) -> BTreeMap<String, Vec<usize>> {
+    let mut classes: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (index, entry) in known.iter().enumerate().filter(|(_, entry)| entry.digested) {
+        classes.entry(class(&entry.finding)).or_default().push(index);
+    }
+    classes
 }
 
 /// How many lines next to a finding have to be the same for its place to be the same.

@@ -32,18 +32,23 @@ fn findings_cost_in_proportion_and_none_is_lost() {
         let (first, result) = review(&sandbox);
         let found = |result: &Value, list: &str| result[list].as_array().map_or(0, Vec::len);
         assert_eq!(found(&result, "findings"), functions, "none is lost");
+        // Each of them is found again.
+        let (again, result) = review(&sandbox);
+        let findings = result["findings"].as_array().expect("findings");
+        assert!(findings.iter().all(|one| one["state"] == "persisting"), "all are known");
         // Each of them is looked for again where it was, and is gone.
         sandbox.write("app.py", vulnerable(functions).replace("os.system", "print"));
         let (second, result) = review(&sandbox);
         let resolved = result["history"].as_array().expect("a history");
         let resolved = resolved.iter().filter(|one| one["state"] == "resolved").count();
         assert_eq!(resolved, functions, "all are resolved");
-        took.push((first, second));
+        took.push((first, again, second));
     }
     // Ten times as many; what is quadratic takes a hundred times as long.
     let (few, many) = (took[0], took[1]);
     assert!(many.0 < few.0 * 25, "{took:?}");
     assert!(many.1 < few.1 * 25, "{took:?}");
+    assert!(many.2 < few.2 * 25, "{took:?}");
 }
 
 #[test]
