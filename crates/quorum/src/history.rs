@@ -172,9 +172,24 @@ impl<'a> Around<'a> {
 /// Where findings stood when a run was decided, in its folder.
 const STANDING: &str = "standing.json";
 
-fn kept_standing(run: &RunSummary) -> Option<Standing> {
-    let kept = fs::read(run.directory().join(STANDING)).ok()?;
-    serde_json::from_slice(&kept).ok()
+/// What is kept of it; absent for a run without a past. A damaged file is an error: without it, what was
+/// set aside would stand again.
+fn kept_standing(run: &RunSummary) -> Result<Option<Standing>, Failure> {
+    let path = run.directory().join(STANDING);
+    let failed = |cause: &dyn std::fmt::Display| {
+        Failure::new(format!("{}: {cause}", path.display()))
+            .with_hint("`quorum review` starts a new run")
+    };
+    match fs::read(&path) {
+        Ok(kept) => {
+            let plain = |error: serde_json::Error| {
+                failed(&quorum_model::wording::plain(&error.to_string()))
+            };
+            serde_json::from_slice(&kept).map(Some).map_err(plain)
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(&error)),
+    }
 }
 
 /// Decides a recorded run again, in the light of the reviews that were before it then.
@@ -184,7 +199,7 @@ pub(crate) fn settle_again(
     decide: &Decide<'_>,
 ) -> Result<ReviewResult, Failure> {
     let first = decide(outcomes, &Ruling::default())?;
-    match kept_standing(run) {
+    match kept_standing(run)? {
         Some(standing) => Ok(apply(first, &standing, outcomes, decide)?.result),
         None => Ok(first),
     }
@@ -202,7 +217,7 @@ pub(crate) fn settle_for(
     decide: &Decide<'_>,
 ) -> Result<ReviewResult, Failure> {
     let first = decide(outcomes, &Ruling::default())?;
-    let then = kept_standing(run).unwrap_or_default();
+    let then = kept_standing(run)?.unwrap_or_default();
     let all = all_of(&first);
     let (text, outside) = (around.text(), around.outside());
     let review = Review {
