@@ -1,6 +1,8 @@
 //! What the tools take. The doc comments are what a model reads, so that every word costs tokens.
 
-use schemars::JsonSchema;
+use quorum_model::config::TierName;
+use quorum_model::plan::Protocol;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -74,25 +76,6 @@ pub(crate) struct RepositoryMap {
     pub(crate) branch_id: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub(crate) enum Protocol {
-    Veto,
-    Aad,
-    Ci,
-    Vote,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub(crate) enum Tier {
-    Simple,
-    Standard,
-    Complex,
-}
-
 /// What is under review and how; shared by `plan`, `review` and `review_begin`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -104,8 +87,10 @@ pub(crate) struct Review {
     /// Such as security, go; default: by the change
     #[serde(default)]
     pub(crate) agents: Vec<String>,
+    #[schemars(schema_with = "protocols")]
     pub(crate) protocol: Option<Protocol>,
-    pub(crate) tier: Option<Tier>,
+    #[schemars(schema_with = "tiers")]
+    pub(crate) tier: Option<TierName>,
     /// Why vetoes do not block
     pub(crate) ignore_vetos: Option<String>,
     #[serde(default)]
@@ -287,4 +272,13 @@ pub(crate) struct Dismiss {
     pub(crate) expires: Option<String>,
     pub(crate) run: Option<String>,
     pub(crate) project_path: Option<String>,
+}
+
+/// The words alone: what they mean would cost every caller tokens.
+fn protocols(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": ["string", "null"], "enum": ["veto", "aad", "ci", "vote", null] })
+}
+
+fn tiers(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": ["string", "null"], "enum": ["simple", "standard", "complex", null] })
 }

@@ -32,7 +32,7 @@ const PASSED_ALONG: [(&str, &[&str]); 5] = [
 /// What calls work with.
 #[derive(Clone)]
 pub(crate) struct Desk {
-    pub(crate) operations: Arc<dyn Operations>,
+    pub(crate) operations: Arc<Operations>,
     pub(crate) roots: Roots,
     pub(crate) jobs: Arc<Jobs>,
 }
@@ -44,7 +44,7 @@ impl Desk {
     /// The root of the repository that a call is about.
     pub(crate) fn root(&self, project: Option<&str>) -> Result<PathBuf, ToolError> {
         let folder = self.roots.folder(project)?;
-        self.roots.whole(self.operations.root(&folder)?)
+        self.roots.whole(quorum_engine::kept::root_around(&folder)?)
     }
 
     /// The answer, charged to a branch where one is named.
@@ -141,7 +141,7 @@ pub(crate) fn answer(desk: &Desk, name: &str, mut arguments: Value) -> Result<An
         "repository_map" => code::map(desk, &parse(arguments)?),
         "size_task" => code::size(desk, parse(arguments)?),
         "plan" => review::plan(desk, &parse(arguments)?),
-        "gates" => review::gates(desk, parse(arguments)?),
+        "gates" => review::gates(desk, &parse(arguments)?),
         "review_begin" => review::begin(desk, &parse(arguments)?),
         "submit_findings" => review::submit(desk, &parse(arguments)?),
         "review_finish" => review::finish(desk, &parse(arguments)?),

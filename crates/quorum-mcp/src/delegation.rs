@@ -10,6 +10,7 @@ use std::path::Path;
 
 use quorum_dispatch::branch::BranchState;
 use quorum_dispatch::llm::delegate::{self, Brief, Checked, Closing, Part, Submitted, Taken};
+use quorum_engine::Begun;
 use quorum_model::severity::Severity;
 use quorum_store::write_whole;
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,7 @@ use crate::arguments::SubmitFindings;
 use crate::branches::{Branch, NewBranch, Session, Shelf, Task};
 use crate::digest;
 use crate::error::{Code, ToolError};
-use crate::operations::{Begun, Metering, Operations};
+use crate::operations::{Metering, Operations};
 
 /// Parts that an answer names; the file beside the briefs names all.
 const MOST_NAMED: usize = 48;
@@ -125,7 +126,7 @@ fn instruction(head: &str, run: &str, named: &[String], tasks: &str) -> String {
 
 /// Takes what one part reports.
 pub(crate) fn submit(
-    operations: &dyn Operations,
+    operations: &Operations,
     root: &Path,
     arguments: &SubmitFindings,
 ) -> Result<Value, ToolError> {
@@ -278,7 +279,7 @@ fn end(session: &mut Session, id: &str) -> Result<(), ToolError> {
 
 /// Decides a review from what its parts reported, or asks for the second round that its protocol has.
 pub(crate) fn finish(
-    operations: &dyn Operations,
+    operations: &Operations,
     root: &Path,
     directory: &Path,
     run: &str,

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use quorum_engine::{CancellationToken, ReviewRequest};
 use quorum_model::result::ReviewResult;
 use tokio::sync::watch;
 
 use crate::error::{Code, ToolError};
-use crate::operations::{Operations, ReviewRequest, Watch};
+use crate::operations::{Operations, Watch};
 
 /// Reviews that may be at work at once.
 const MOST: usize = 4;
@@ -28,12 +28,12 @@ pub(crate) struct Standing {
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     pub(crate) standing: watch::Receiver<Standing>,
-    cancel: Arc<AtomicBool>,
+    cancel: CancellationToken,
 }
 
 impl Job {
     pub(crate) fn cancel(&self) {
-        self.cancel.store(true, Ordering::Relaxed);
+        self.cancel.cancel();
     }
 
     fn is_over(&self) -> bool {
@@ -52,12 +52,11 @@ impl Jobs {
     /// Starts a review on a thread of its own.
     pub(crate) fn start(
         &self,
-        operations: Arc<dyn Operations>,
-        root: &Path,
+        operations: Arc<Operations>,
         request: ReviewRequest,
     ) -> Result<Job, ToolError> {
         let (sender, standing) = watch::channel(Standing::default());
-        let (sender, cancel) = (Arc::new(sender), Arc::new(AtomicBool::new(false)));
+        let (sender, cancel) = (Arc::new(sender), CancellationToken::new());
         let job = Job { standing, cancel: cancel.clone() };
         {
             let mut working = self.working.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,9 +68,9 @@ impl Jobs {
             }
             working.push(job.clone());
         }
-        let (root, watch) = (root.to_owned(), Watch { sender: sender.clone(), cancel });
+        let watch = Watch::new(sender.clone(), cancel);
         std::thread::spawn(move || {
-            let end = operations.review(&root, &request, &watch).map(Box::new);
+            let end = operations.review(&request, &watch).map(Box::new);
             sender.send_modify(|standing| standing.end = Some(end));
         });
         Ok(job)

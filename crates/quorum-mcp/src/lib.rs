@@ -28,9 +28,6 @@ pub use catalog::{INSTRUCTIONS, Listed, listing};
 pub use confine::Roots;
 pub use error::{Code, ToolError};
 pub use http::{HttpSettings, serve_http};
-pub use operations::{
-    Begun, GatesRequest, IndexRequest, Metering, Operations, ReviewRequest, SearchMode,
-    SearchRequest, SizeRequest, SymbolRequest, Watch,
-};
+pub use operations::{Consent, Operations};
 pub use prompts::consensus_review;
 pub use server::{Server, serve_stdio};

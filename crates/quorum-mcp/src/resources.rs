@@ -35,7 +35,7 @@ pub(crate) fn list(desk: &Desk) -> Result<Vec<Resource>, ToolError> {
         let uri = format!("quorum://agents/{}", agent.name);
         all.push(named(uri, agent.name, "text/markdown").with_description(agent.focus));
     }
-    for (name, _) in desk.operations.sops(&root)? {
+    for (name, _) in quorum_engine::sops::texts(&root)? {
         all.push(named(format!("quorum://sops/{name}"), format!("SOP {name}"), "text/markdown"));
     }
     Ok(all)
@@ -79,7 +79,7 @@ pub(crate) fn read(desk: &Desk, uri: &str) -> Result<(String, &'static str), Too
             format!("# {}\n\n{}\n\n{}", agent.name, agent.focus, agent.instructions)
         }
         ["sops", name] => {
-            let sops = desk.operations.sops(&root)?;
+            let sops = quorum_engine::sops::texts(&root)?;
             let sop = sops.into_iter().find(|(known, _)| known == name);
             sop.ok_or_else(|| nothing(uri))?.1
         }

@@ -38,7 +38,7 @@ const LONGEST_WAIT: u64 = 600;
 /// The server, as one client sees it.
 #[derive(Clone)]
 pub struct Server {
-    operations: Arc<dyn Operations>,
+    operations: Arc<Operations>,
     jobs: Arc<Jobs>,
     working: Arc<Semaphore>,
     roots: Roots,
@@ -54,7 +54,7 @@ impl std::fmt::Debug for Server {
 
 impl Server {
     /// A server for `operations` that is confined to `roots`.
-    pub fn new(operations: Arc<dyn Operations>, roots: Roots) -> Self {
+    pub fn new(operations: Arc<Operations>, roots: Roots) -> Self {
         Self {
             operations,
             jobs: Arc::default(),
@@ -144,7 +144,7 @@ impl Server {
             .blocking(move || {
                 let root = starting.root(arguments.project_path.as_deref())?;
                 let request = review::request(&root, &arguments)?;
-                let job = starting.jobs.start(starting.operations.clone(), &root, request)?;
+                let job = starting.jobs.start(starting.operations.clone(), request)?;
                 Ok((root, job))
             })
             .await?;

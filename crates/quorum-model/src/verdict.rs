@@ -36,6 +36,18 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// The spelling used in documents and reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Approved => "APPROVED",
+            Self::Advisory => "ADVISORY",
+            Self::ChangesRequested => "CHANGES_REQUESTED",
+            Self::Blocked => "BLOCKED",
+            Self::Incomplete => "INCOMPLETE",
+            Self::NothingToReview => "NOTHING_TO_REVIEW",
+        }
+    }
+
     /// The exit code of the command line.
     pub fn exit_code(self) -> u8 {
         match self {

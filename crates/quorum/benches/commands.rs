@@ -50,7 +50,7 @@ fn repository() -> &'static Path {
             let who = ["-c", "user.name=B", "-c", "user.email=b@example.org"];
             run(Command::new("git").args(who).args(arguments).current_dir(&root));
         };
-        let source = include_str!("../src/gather.rs");
+        let source = include_str!("../src/output.rs");
         for round in 0..2 {
             for index in 0..5_000 {
                 let folder = root.join(format!("src/part{}", index % 50));

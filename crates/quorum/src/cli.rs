@@ -9,7 +9,11 @@ mod runs;
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use quorum_model::config::{FailOn, TierName, Tokenizer};
+use quorum_model::plan::Protocol;
+use serde::de::DeserializeOwned;
 
 pub(crate) use code::{
     CallersArgs, ContentName, IndexArgs, KindName, MapArgs, SearchArgs, SizeArgs, SummaryArgs,
@@ -362,9 +366,6 @@ pub(crate) struct ScopeArgs {
     /// A unified or git diff; `-` is standard input
     #[arg(long, value_name = "FILE", help_heading = "Scope", conflicts_with_all = UNCOMMITTED, conflicts_with_all = ["commit", "range", "base"])]
     pub(crate) diff: Option<String>,
-    /// What differs from a tree, committed or not; policy comes from that tree
-    #[arg(skip)]
-    pub(crate) since: Option<String>,
     /// A pull or merge request, by its number
     #[arg(long, value_name = "N", help_heading = "Scope", conflicts_with_all = UNCOMMITTED, conflicts_with_all = ["commit", "range", "base", "diff"])]
     pub(crate) pr: Option<u64>,
@@ -385,20 +386,33 @@ impl ScopeArgs {
     }
 }
 
+const PROTOCOLS: &[&str] = &["veto", "aad", "ci", "vote"];
+const SEVERITIES: &[&str] = &["critical", "high", "medium", "low", "none"];
+const TOKENIZERS: &[&str] = &["o200k", "cl100k", "chars4"];
+
+/// Takes one of these words for the value that documents spell so.
+fn words<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+where
+    T: DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(words)
+        .try_map(|word| serde_json::from_value::<T>(serde_json::Value::String(word)))
+}
+
 const UNCOMMITTED: [&str; 3] = ["staged", "unstaged", "untracked"];
 
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct RunArgs {
     /// Use this tier instead of the one that the change scores
-    #[arg(long, value_name = "TIER", value_parser = ["simple", "standard", "complex"])]
-    pub(crate) tier: Option<String>,
+    #[arg(long, value_name = "TIER", value_parser = words::<TierName>(&["simple", "standard", "complex"]))]
+    pub(crate) tier: Option<TierName>,
     /// Use these reviewers instead of the ones that the change calls for
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) agents: Vec<String>,
     /// How findings become a verdict
-    #[arg(long, value_name = "PROTOCOL", value_parser = ["veto", "aad", "ci", "vote"])]
-    pub(crate) protocol: Option<String>,
+    #[arg(long, value_name = "PROTOCOL", value_parser = words::<Protocol>(PROTOCOLS))]
+    pub(crate) protocol: Option<Protocol>,
     /// What does the reviewers' work; `builtin` is offline and needs nothing
     #[arg(long, value_name = "PROVIDER")]
     pub(crate) provider: Option<String>,
@@ -421,8 +435,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "REASON", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) ignore_vetos: Option<String>,
     /// The least severity that fails a review; `none` also lifts vetoes, not what is incomplete
-    #[arg(long, value_name = "SEVERITY", value_parser = ["critical", "high", "medium", "low", "none"])]
-    pub(crate) fail_on: Option<String>,
+    #[arg(long, value_name = "SEVERITY", value_parser = words::<FailOn>(SEVERITIES))]
+    pub(crate) fail_on: Option<FailOn>,
     /// Any finding fails a review, and so does a file that was only read
     #[arg(long)]
     pub(crate) strict: bool,
@@ -448,8 +462,8 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) allow_unsandboxed_gates: bool,
     /// How tokens are counted
-    #[arg(long, value_name = "NAME", value_parser = ["o200k", "cl100k", "chars4"])]
-    pub(crate) tokenizer: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = words::<Tokenizer>(TOKENIZERS))]
+    pub(crate) tokenizer: Option<Tokenizer>,
     /// The work is wanted quickly: counts a tenth more towards the tier
     #[arg(long)]
     pub(crate) time_pressure: bool,
@@ -556,11 +570,11 @@ pub(crate) struct ReplayArgs {
     #[arg(default_value = "latest")]
     pub(crate) run: String,
     /// How findings become a verdict [default: as the run had it]
-    #[arg(long, value_name = "PROTOCOL", value_parser = ["veto", "aad", "ci", "vote"])]
-    pub(crate) protocol: Option<String>,
+    #[arg(long, value_name = "PROTOCOL", value_parser = words::<Protocol>(PROTOCOLS))]
+    pub(crate) protocol: Option<Protocol>,
     /// The least severity that fails a review [default: as the run had it]
-    #[arg(long, value_name = "SEVERITY", value_parser = ["critical", "high", "medium", "low", "none"])]
-    pub(crate) fail_on: Option<String>,
+    #[arg(long, value_name = "SEVERITY", value_parser = words::<FailOn>(SEVERITIES))]
+    pub(crate) fail_on: Option<FailOn>,
     /// Any finding fails a review
     #[arg(long)]
     pub(crate) strict: bool,

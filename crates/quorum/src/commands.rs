@@ -36,7 +36,6 @@ use std::io::Write as _;
 use clap::CommandFactory as _;
 
 pub(crate) use agents::Claim;
-pub(crate) use ingest::Taken;
 pub(crate) use runs::{Listed, Status};
 
 use crate::cli::{Cli, Command};

@@ -4,13 +4,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use quorum_advisories::AdvisoryError;
-use quorum_config::ConfigError;
-use quorum_consensus::ConsensusError;
-use quorum_forge::ForgeError;
-use quorum_plan::PlanError;
-use quorum_scope::ScopeError;
-use quorum_store::StoreError;
+use quorum_engine::EngineError;
 
 /// Why a command could not do its work. Always exit code 2, never 0.
 #[derive(Debug)]
@@ -63,56 +57,9 @@ impl Failure {
     }
 }
 
-impl From<ScopeError> for Failure {
-    fn from(error: ScopeError) -> Self {
-        Self { message: error.to_string(), hint: error.hint(), quiet: false }
-    }
-}
-
-impl From<quorum_rules::RuleError> for Failure {
-    fn from(error: quorum_rules::RuleError) -> Self {
-        Self::new(error.to_string()).with_hint(error.hint())
-    }
-}
-
-impl From<quorum_dispatch::sops::CheckError> for Failure {
-    fn from(error: quorum_dispatch::sops::CheckError) -> Self {
-        Self::new(error.to_string()).with_hint(error.hint())
-    }
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        Self { message: error.to_string(), hint: error.hint(), quiet: false }
-    }
-}
-
-impl From<ConsensusError> for Failure {
-    fn from(error: ConsensusError) -> Self {
-        Self::new(error.to_string())
-    }
-}
-
-impl From<PlanError> for Failure {
-    fn from(error: PlanError) -> Self {
-        Self { message: error.to_string(), hint: error.hint(), quiet: false }
-    }
-}
-
-impl From<ConfigError> for Failure {
-    fn from(error: ConfigError) -> Self {
-        Self { message: error.to_string(), hint: error.hint(), quiet: false }
-    }
-}
-
-impl From<ForgeError> for Failure {
-    fn from(error: ForgeError) -> Self {
-        Self { message: error.to_string(), hint: error.hint(), quiet: false }
-    }
-}
-
-impl From<AdvisoryError> for Failure {
-    fn from(error: AdvisoryError) -> Self {
+impl<E: Into<EngineError>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        let error = error.into();
         Self { message: error.to_string(), hint: error.hint(), quiet: false }
     }
 }

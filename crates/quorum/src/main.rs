@@ -1,39 +1,20 @@
 //! `quorum`: the command line.
 //!
-//! Everything that decides is in the libraries; here arguments become values, values become text,
-//! and failures become one line with a way out and an exit code.
+//! Everything that decides is in `quorum-engine` and the libraries below it; here arguments become
+//! requests, results become text, and failures become one line with a way out and an exit code.
 
+mod asked;
 mod assistants;
-mod briefing;
 mod browser;
 mod cli;
 mod commands;
-mod consent;
-mod decided_by;
-mod embedded;
 mod failure;
-mod gates;
-mod gather;
-mod history;
-mod indexing;
-mod kept;
-mod live;
-mod models;
-mod narrate;
+mod interrupt;
 mod output;
-mod policy;
-mod progress;
-mod pull_request;
-mod record;
+mod process;
 mod render;
-mod reports;
-mod request;
-mod rounds;
-mod serving;
-mod settings;
 mod stdin;
-mod tree;
-mod workspace;
+mod watching;
 
 use std::process::ExitCode;
 

@@ -18,5 +18,4 @@ pub(crate) mod size;
 pub(crate) mod sops;
 pub(crate) mod style;
 pub(crate) mod symbols;
-pub(crate) mod verdict;
 pub(crate) mod verdicts;

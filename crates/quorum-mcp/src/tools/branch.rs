@@ -96,7 +96,7 @@ pub(crate) fn give_back(desk: &Desk, arguments: BranchReturn) -> Result<Answer, 
             reactions: Vec::new(),
             project_path: None,
         };
-        let answer = delegation::submit(&*desk.operations, &root, &submitted)?;
+        let answer = delegation::submit(&desk.operations, &root, &submitted)?;
         return Ok(vec![text(&answer)]);
     }
     let message = quorum_rules::secrets::redact(&message);

@@ -1,6 +1,9 @@
 //! The repository: index, search, symbols, map, task sizing.
 
+use quorum_engine::search::{SearchMode, SearchRequest};
+use quorum_engine::size::SizeRequest;
 use quorum_model::search::SearchMethod;
+use quorum_model::size::Task;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -11,7 +14,7 @@ use crate::arguments::{
 use crate::call::{Answer, Desk};
 use crate::confine::path_in;
 use crate::error::{Code, ToolError};
-use crate::operations::{IndexRequest, SearchMode, SearchRequest, SizeRequest, SymbolRequest};
+use crate::operations::SymbolRequest;
 
 /// Results where the caller names no limit, and the most that there are.
 const RESULTS: (usize, usize) = (10, 100);
@@ -27,7 +30,7 @@ const MOST_CALLERS: usize = 50;
 pub(crate) fn index(desk: &Desk, arguments: &RepositoryIndex) -> Result<Answer, ToolError> {
     let root = desk.root(arguments.path.as_deref())?;
     let paths = confined(&root, &arguments.include_patterns)?;
-    let report = desk.operations.index(&root, &IndexRequest { paths: paths.clone() })?;
+    let report = desk.operations.index(&root, &paths)?;
     let mut answer = json!({
         "path": root.display().to_string(),
         "branch": report.branch,
@@ -40,8 +43,9 @@ pub(crate) fn index(desk: &Desk, arguments: &RepositoryIndex) -> Result<Answer, 
         "skipped": report.skipped.len(),
     });
     if !paths.is_empty() {
-        let sized =
-            desk.operations.size(&root, &SizeRequest { paths, ..SizeRequest::default() })?;
+        let task = Task { files: paths, ..Task::default() };
+        let request = SizeRequest { root: root.clone(), task, ..SizeRequest::default() };
+        let sized = desk.operations.size(&request)?;
         let counted = sized.files.iter().take(MOST_COUNTED);
         answer["per_file_tokens"] = counted
             .map(|file| (file.path.clone(), json!(file.tokens)))
@@ -68,7 +72,7 @@ pub(crate) fn search(desk: &Desk, arguments: SemanticSearch) -> Result<Answer, T
             arguments::SearchMode::Regex => SearchMode::Regex,
         },
         paths: confined(&root, &arguments.paths)?,
-        limit: arguments.limit.unwrap_or(RESULTS.0).min(RESULTS.1),
+        limit: Some(arguments.limit.unwrap_or(RESULTS.0).min(RESULTS.1)),
         content: match arguments.content_mode {
             ContentMode::Minimal => quorum_index::ContentMode::Minimal,
             ContentMode::Preview => quorum_index::ContentMode::Preview,
@@ -76,6 +80,7 @@ pub(crate) fn search(desk: &Desk, arguments: SemanticSearch) -> Result<Answer, T
         },
         budget: Some(arguments.budget.unwrap_or(USUAL_BUDGET)),
         query: arguments.query,
+        ..SearchRequest::default()
     };
     let found = desk.operations.search(&root, &request)?;
     let results: Vec<Value> = found
@@ -149,12 +154,17 @@ pub(crate) fn size(desk: &Desk, arguments: SizeTask) -> Result<Answer, ToolError
     }
     let root = desk.root(arguments.project_path.as_deref())?;
     let request = SizeRequest {
-        paths: confined(&root, &arguments.files)?,
-        task: arguments.task,
+        root: root.clone(),
+        task: Task {
+            description: arguments.task,
+            files: confined(&root, &arguments.files)?,
+            ..Task::default()
+        },
         model: arguments.model,
         window: arguments.window,
+        ..SizeRequest::default()
     };
-    let mut report = desk.operations.size(&root, &request)?;
+    let mut report = desk.operations.size(&request)?;
     let files = report.files.len();
     // What fits needs no list of what it is made of.
     if report.fits {

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
+use quorum_engine::ReviewRequest;
 use quorum_model::gate::{GateReport, GateResult, GateStatus};
 use quorum_model::plan::Plan;
 use serde_json::{Value, json};
 
 use super::{runs, text};
-use crate::arguments::{self, Gates, Protocol, ReviewFinish, ReviewStatus, SubmitFindings, Tier};
+use crate::arguments::{self, Gates, ReviewFinish, ReviewStatus, SubmitFindings};
 use crate::call::{Answer, Desk, find_run};
 use crate::error::{Code, ToolError};
-use crate::operations::{GatesRequest, ReviewRequest};
 use crate::{delegation, digest, scope};
 
 /// Warnings that are repeated.
@@ -20,52 +20,28 @@ const MOST_ERRORS: usize = 5;
 /// What is shown of the output of a gate whose errors could not be read, in characters from its end.
 const OUTPUT: usize = 1_500;
 
-/// What `quorum review` would be given for a call.
+/// What a call asks for.
 pub(crate) fn request(
     root: &Path,
     arguments: &arguments::Review,
 ) -> Result<ReviewRequest, ToolError> {
-    let mut all = Vec::new();
-    if !arguments.agents.is_empty() {
-        all.push(format!("--agents={}", arguments.agents.join(",")));
+    if arguments.ignore_vetos.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
+        return Err(ToolError::new(Code::InvalidArgument, "`ignore_vetos` needs a reason"));
     }
-    if let Some(protocol) = arguments.protocol {
-        all.push(format!(
-            "--protocol={}",
-            match protocol {
-                Protocol::Veto => "veto",
-                Protocol::Aad => "aad",
-                Protocol::Ci => "ci",
-                Protocol::Vote => "vote",
-            }
-        ));
-    }
-    if let Some(tier) = arguments.tier {
-        all.push(format!(
-            "--tier={}",
-            match tier {
-                Tier::Simple => "simple",
-                Tier::Standard => "standard",
-                Tier::Complex => "complex",
-            }
-        ));
-    }
-    if let Some(reason) = &arguments.ignore_vetos {
-        if reason.trim().is_empty() {
-            return Err(ToolError::new(Code::InvalidArgument, "`ignore_vetos` needs a reason"));
-        }
-        all.push(format!("--ignore-vetos={reason}"));
-    }
-    if arguments.strict {
-        all.push("--strict".to_owned());
-    }
-    all.extend(scope::arguments(root, arguments.scope.as_deref(), &arguments.paths)?);
-    Ok(ReviewRequest { arguments: all })
+    let (selection, paths) = scope::selection(root, arguments.scope.as_deref(), &arguments.paths)?;
+    let mut request = ReviewRequest::new(root, selection);
+    request.paths = paths;
+    request.options.agents.clone_from(&arguments.agents);
+    request.options.protocol = arguments.protocol;
+    request.options.tier = arguments.tier;
+    request.options.ignore_vetos.clone_from(&arguments.ignore_vetos);
+    request.options.strict = arguments.strict;
+    Ok(request)
 }
 
 pub(crate) fn plan(desk: &Desk, arguments: &arguments::Review) -> Result<Answer, ToolError> {
     let root = desk.root(arguments.project_path.as_deref())?;
-    let plan = desk.operations.plan(&root, &request(&root, arguments)?)?;
+    let plan = desk.operations.plan(&request(&root, arguments)?)?;
     desk.charged(&root, arguments.branch_id.as_deref(), text(&shown(&plan)))
 }
 
@@ -110,12 +86,12 @@ fn shown(plan: &Plan) -> Value {
     shown
 }
 
-pub(crate) fn gates(desk: &Desk, arguments: Gates) -> Result<Answer, ToolError> {
+pub(crate) fn gates(desk: &Desk, arguments: &Gates) -> Result<Answer, ToolError> {
     let root = desk.root(arguments.project_path.as_deref())?;
-    let change = scope::arguments(&root, arguments.scope.as_deref(), &[])?;
-    let change = ReviewRequest { arguments: change };
-    let request = GatesRequest { change, only: arguments.only };
-    Ok(vec![text(&gated(&desk.operations.gates(&root, &request)?))])
+    let (selection, paths) = scope::selection(&root, arguments.scope.as_deref(), &[])?;
+    let mut request = ReviewRequest::new(&root, selection);
+    request.paths = paths;
+    Ok(vec![text(&gated(&desk.operations.gates(&request, &arguments.only)?))])
 }
 
 /// What gates came to: a word for what passed, and what to mend for what did not.
@@ -152,19 +128,19 @@ fn gate(result: &GateResult) -> Value {
 pub(crate) fn begin(desk: &Desk, arguments: &arguments::Review) -> Result<Answer, ToolError> {
     let root = desk.root(arguments.project_path.as_deref())?;
     let metering = desk.operations.metering(&root)?;
-    let begun = desk.operations.begin(&root, &request(&root, arguments)?)?;
+    let begun = desk.operations.begin(&request(&root, arguments)?)?;
     Ok(vec![delegation::begin(&root, &begun, metering)?])
 }
 
 pub(crate) fn submit(desk: &Desk, arguments: &SubmitFindings) -> Result<Answer, ToolError> {
     let root = desk.root(arguments.project_path.as_deref())?;
-    Ok(vec![text(&delegation::submit(&*desk.operations, &root, arguments)?)])
+    Ok(vec![text(&delegation::submit(&desk.operations, &root, arguments)?)])
 }
 
 pub(crate) fn finish(desk: &Desk, arguments: &ReviewFinish) -> Result<Answer, ToolError> {
     let root = desk.root(arguments.project_path.as_deref())?;
     let run = find_run(&root, Some(&arguments.run))?;
-    Ok(vec![delegation::finish(&*desk.operations, &root, run.directory(), run.id())?])
+    Ok(vec![delegation::finish(&desk.operations, &root, run.directory(), run.id())?])
 }
 
 pub(crate) fn status(desk: &Desk, arguments: &ReviewStatus) -> Result<Answer, ToolError> {

@@ -65,7 +65,7 @@ pub(crate) fn dismiss(desk: &Desk, arguments: Dismiss) -> Result<Answer, ToolErr
     let root = desk.root(arguments.project_path.as_deref())?;
     let run = find_run(&root, arguments.run.as_deref())?;
     let finding = named(&run, &arguments.id)?;
-    let author = desk.operations.author(&root);
+    let author = quorum_engine::kept::author(&root);
     let dismissal = Dismissal::of(
         &finding,
         quorum_rules::secrets::redact(&arguments.reason),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use quorum_model::config::Tokenizer;
 
 use super::{Format, OutputArgs};
 
@@ -24,8 +25,8 @@ pub(crate) struct SizeArgs {
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub(crate) description: String,
     /// How tokens are counted
-    #[arg(long, value_name = "NAME", value_parser = ["o200k", "cl100k", "chars4"])]
-    pub(crate) tokenizer: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = super::words::<Tokenizer>(super::TOKENIZERS))]
+    pub(crate) tokenizer: Option<Tokenizer>,
     /// For people, or for programs [default: terminal; json with --task]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,

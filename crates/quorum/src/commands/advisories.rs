@@ -4,14 +4,16 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use quorum_advisories::{Database, Ecosystem, Imported, Status};
+use quorum_engine::advisories;
+use quorum_engine::policy::Policy;
+use quorum_engine::workspace;
 use quorum_forge::DownloadError;
 use quorum_scope::repository::Repository;
 use quorum_scope::request::PolicySource;
 
 use crate::cli::{AdvisoriesAction, AdvisoriesArgs, Cli, Format};
 use crate::failure::Failure;
-use crate::policy::Policy;
-use crate::{output, workspace};
+use crate::{output, process};
 
 pub(super) fn run(cli: &Cli, arguments: &AdvisoriesArgs) -> Result<u8, Failure> {
     match &arguments.action {
@@ -29,15 +31,6 @@ pub(super) fn run(cli: &Cli, arguments: &AdvisoriesArgs) -> Result<u8, Failure> 
     Ok(0)
 }
 
-/// The user's database; absent when nothing was imported. A broken one is a failure, not an
-/// absence: the review would claim less than the user prepared for.
-pub(crate) fn open() -> Result<Option<Database>, Failure> {
-    match quorum_config::advisories_file() {
-        Some(file) => Ok(Database::open(&file)?),
-        None => Ok(None),
-    }
-}
-
 fn location() -> Result<PathBuf, Failure> {
     quorum_config::advisories_file().ok_or_else(|| {
         Failure::new("there is no home folder to keep advisories in").with_hint("set HOME")
@@ -45,11 +38,14 @@ fn location() -> Result<PathBuf, Failure> {
 }
 
 fn status() -> Result<Option<Status>, Failure> {
-    open()?.map(|database| database.status()).transpose().map_err(Failure::from)
+    advisories::open(&process::environment())?
+        .map(|database| database.status())
+        .transpose()
+        .map_err(Failure::from)
 }
 
 fn import(cli: &Cli, from: &[PathBuf]) -> Result<(), Failure> {
-    let folder = workspace::folder(cli)?;
+    let folder = process::folder(cli)?;
     let database = Database::create(&location()?)?;
     for path in from {
         let path = folder.join(path);
@@ -93,10 +89,10 @@ fn unfetched(error: &DownloadError) -> Failure {
 }
 
 fn configured(cli: &Cli) -> Result<String, Failure> {
-    let folder = workspace::folder(cli)?;
+    let folder = process::folder(cli)?;
     let repository = Repository::find(&folder)?;
     let policy = Policy::new(repository.as_ref(), PolicySource::WorkTree);
-    let loaded = workspace::load(&policy, Vec::new())?;
+    let loaded = workspace::load(&policy, &process::environment(), Vec::new())?;
     if let Some(refused) = loaded.warning("advisories.") {
         output::notice(&refused);
     }

@@ -1,22 +1,19 @@
 //! `quorum agents`.
 
+use quorum_engine::workspace::{self, Workspace};
 use quorum_model::agent::Agent;
-use quorum_plan::roster::{Member, Roster};
-use quorum_scope::repository::Repository;
-use quorum_scope::request::PolicySource;
+use quorum_plan::roster::Member;
 use serde::Serialize;
 
 use crate::cli::{AgentsArgs, Cli, Format, ScopeArgs};
 use crate::failure::Failure;
-use crate::policy::Policy;
-use crate::workspace::{self, Workspace};
-use crate::{gather, output, render};
+use crate::{asked, output, process, render, watching};
 
 pub(super) fn run(cli: &Cli, arguments: &AgentsArgs) -> Result<u8, Failure> {
     if let Some(path) = &arguments.explain {
         return explain(cli, arguments, path);
     }
-    let roster = roster(cli)?;
+    let roster = workspace::roster(&process::folder(cli)?, &process::environment())?;
     let file = arguments.output.output.as_deref();
     let shown = match &arguments.name {
         Some(name) => vec![roster.find(name)?],
@@ -39,14 +36,6 @@ pub(super) fn run(cli: &Cli, arguments: &AgentsArgs) -> Result<u8, Failure> {
 }
 
 /// The reviewers here: in a repository with the team's own, elsewhere the embedded ones.
-fn roster(cli: &Cli) -> Result<Roster, Failure> {
-    let cwd = workspace::folder(cli)?;
-    let repository = Repository::find(&cwd)?;
-    let policy = Policy::new(repository.as_ref(), PolicySource::WorkTree);
-    let (loaded, agents) = workspace::load_with_agents(&policy, Vec::new())?;
-    Ok(Roster::load(&agents, &loaded.config.agent)?)
-}
-
 /// One reviewer's answer to whether a file is its own.
 #[derive(Debug, Serialize)]
 pub(crate) struct Claim {
@@ -57,9 +46,9 @@ pub(crate) struct Claim {
 
 fn explain(cli: &Cli, arguments: &AgentsArgs, path: &str) -> Result<u8, Failure> {
     let scope = ScopeArgs { paths: vec![path.to_owned()], ..ScopeArgs::default() };
-    let workspace = Workspace::open(cli, &scope, Vec::new())?;
-    let gathered = gather::gather(&workspace, u64::MAX, gather::Purpose::Plan, cli.quiet)?;
-    let file = match gathered.scope.files.as_slice() {
+    let workspace = Workspace::open(&asked::change(cli, &scope)?, &process::environment())?;
+    let found = workspace.scope(&*watching::terminal(cli.quiet))?;
+    let file = match found.files.as_slice() {
         [file] => file,
         files => {
             return Err(Failure::new(format!("`{path}` is {} files, not one", files.len()))

@@ -8,6 +8,8 @@ use std::io::Write as _;
 use std::path::Path;
 
 use quorum_config::{FILE_NAME, Loaded, template::TEMPLATE};
+use quorum_engine::policy::Policy;
+use quorum_engine::{sops, workspace};
 use quorum_index::Counter;
 use quorum_model::schema;
 use quorum_plan::models::Registry;
@@ -16,19 +18,17 @@ use quorum_scope::ignored::IgnoreRules;
 use quorum_scope::repository::Repository;
 use quorum_scope::request::PolicySource;
 
-use super::sops;
 use crate::cli::{Cli, ConfigAction, ConfigArgs, Format};
 use crate::failure::Failure;
-use crate::policy::Policy;
-use crate::{output, workspace};
+use crate::{output, process};
 
 pub(super) fn run(cli: &Cli, arguments: &ConfigArgs) -> Result<u8, Failure> {
-    let cwd = workspace::folder(cli)?;
+    let cwd = process::folder(cli)?;
     let repository = Repository::find(&cwd)?;
     let policy = Policy::new(repository.as_ref(), PolicySource::WorkTree);
     match &arguments.action {
         ConfigAction::Show { origin, output: out } => {
-            let loaded = workspace::load(&policy, Vec::new())?;
+            let loaded = workspace::load(&policy, &process::environment(), Vec::new())?;
             let file = out.output.as_deref();
             match out.format {
                 Format::Json => output::json(&as_json(&loaded, *origin), file)?,
@@ -104,7 +104,8 @@ fn as_json(loaded: &Loaded, origin: bool) -> serde_json::Value {
 
 /// Reads everything that configures a review, and says what was found.
 pub(super) fn validate(policy: &Policy<'_>) -> Result<String, Failure> {
-    let (loaded, agents) = workspace::load_with_agents(policy, Vec::new())?;
+    let (loaded, agents) =
+        workspace::load_with_agents(policy, &process::environment(), Vec::new())?;
     let roster = Roster::load(&agents, &loaded.config.agent)?;
     for name in &loaded.config.agents {
         roster.find(name)?;
@@ -112,15 +113,14 @@ pub(super) fn validate(policy: &Policy<'_>) -> Result<String, Failure> {
     let registry = Registry::load(&loaded.config)?;
     registry.check_provider(&loaded.config.provider)?;
     IgnoreRules::new(&policy.ignore_rules()?, &loaded.config.scope.ignore)?;
-    let sops = sops::read(policy, Counter::new(loaded.config.tokenizer))?;
-    sops::refuse_bad_checks(&sops, policy)?;
+    let sops = sops::validate(policy, Counter::new(loaded.config.tokenizer))?;
     let has_file = if policy.config()?.is_some() { FILE_NAME } else { "no quorum.toml" };
     let refused = loaded.warning("").map(|text| format!("Note: {text}.\n")).unwrap_or_default();
     Ok(format!(
         "The configuration is valid: {has_file}, {} agents ({} of the team's own), {} SOPs.\n{refused}",
         roster.members().len(),
         agents.len(),
-        sops.len()
+        sops
     ))
 }
 

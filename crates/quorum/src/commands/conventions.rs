@@ -1,6 +1,9 @@
 //! `quorum conventions`.
 
 use quorum_context::convention;
+use quorum_engine::kept::Kept;
+use quorum_engine::policy::Policy;
+use quorum_engine::workspace;
 use quorum_index::Counter;
 use quorum_scope::request::PolicySource;
 use quorum_store::offers::{Offer, OfferState, Offers};
@@ -8,9 +11,7 @@ use serde::Serialize;
 
 use crate::cli::{Cli, ConventionsAction, ConventionsArgs, Format, OutputArgs};
 use crate::failure::Failure;
-use crate::kept::Kept;
-use crate::policy::Policy;
-use crate::{output, render, workspace};
+use crate::{output, process, render};
 
 /// What there is, and what is offered.
 #[derive(Debug, Serialize)]
@@ -36,7 +37,7 @@ pub(crate) struct Unused {
 }
 
 pub(super) fn run(cli: &Cli, arguments: &ConventionsArgs) -> Result<u8, Failure> {
-    let kept = Kept::open(cli)?;
+    let kept = Kept::open(&process::folder(cli)?)?;
     match &arguments.action {
         ConventionsAction::List { output } => list(&kept, output)?,
         ConventionsAction::Accept { offers } => {
@@ -66,7 +67,9 @@ fn unknown(id: &str) -> Failure {
 
 fn list(kept: &Kept, arguments: &OutputArgs) -> Result<(), Failure> {
     let policy = Policy::new(Some(&kept.repository), PolicySource::WorkTree);
-    let counter = Counter::new(workspace::load(&policy, Vec::new())?.config.tokenizer);
+    let counter = Counter::new(
+        workspace::load(&policy, &process::environment(), Vec::new())?.config.tokenizer,
+    );
     let (documents, unused) = convention::distinct(policy.conventions()?);
     let documents = documents.iter().map(|document| Document {
         path: document.path.clone(),

@@ -3,9 +3,10 @@
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use quorum_engine::kept::{self, Kept};
+use quorum_engine::policy::Policy;
 use quorum_model::finding::Finding;
 use quorum_rules::secrets::redact;
-use quorum_scope::repository::Repository;
 use quorum_scope::request::PolicySource;
 use quorum_store::Run;
 use quorum_store::ledger::Ledger;
@@ -14,15 +15,13 @@ use quorum_store::ledger::dismissal::{self, Dismissal, Dismissals};
 use super::{runs, show};
 use crate::cli::{Cli, DismissArgs};
 use crate::failure::Failure;
-use crate::kept::Kept;
-use crate::policy::Policy;
-use crate::{output, render};
+use crate::{output, process, render};
 
 /// The committed file, from the root of the repository.
 const FILE: &str = ".quorum/dismissed.toml";
 
 pub(super) fn run(cli: &Cli, arguments: &DismissArgs) -> Result<u8, Failure> {
-    let kept = Kept::open(cli)?;
+    let kept = Kept::open(&process::folder(cli)?)?;
     if arguments.list {
         let ledger = Ledger::look(&kept.root)?;
         let policy = Policy::new(Some(&kept.repository), PolicySource::WorkTree);
@@ -62,7 +61,7 @@ pub(super) fn run(cli: &Cli, arguments: &DismissArgs) -> Result<u8, Failure> {
     let dismissal = Dismissal::of(
         &finding,
         redact(arguments.reason.as_deref().unwrap_or_default()),
-        arguments.author.clone().unwrap_or_else(|| author(&kept)),
+        arguments.author.clone().unwrap_or_else(|| kept::author(&kept.root)),
         arguments.expires.as_deref().map(last_day).transpose()?,
     );
     if arguments.shared {
@@ -87,17 +86,6 @@ fn named(kept: &Kept, arguments: &DismissArgs, name: &str) -> Result<Option<Find
         Err(_) if arguments.undo => Ok(None),
         Err(error) => Err(error.into()),
     }
-}
-
-fn author(kept: &Kept) -> String {
-    author_in(&kept.repository)
-}
-
-/// Who commits in a repository.
-pub(crate) fn author_in(repository: &Repository) -> String {
-    let name = repository.git().output(["config", "user.name"]).unwrap_or_default();
-    let name = String::from_utf8_lossy(&name).trim().to_owned();
-    if name.is_empty() { "unknown".to_owned() } else { name }
 }
 
 /// The last day: as it is given, or so many days from now.

@@ -1,10 +1,11 @@
 //! `quorum doctor`.
 
-use std::env;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
+use quorum_engine::policy::Policy;
+use quorum_engine::workspace;
 use quorum_scope::repository::Repository;
 use quorum_scope::request::PolicySource;
 use quorum_store::{Folder, Run};
@@ -12,8 +13,7 @@ use quorum_store::{Folder, Run};
 use super::config;
 use crate::cli::Cli;
 use crate::failure::Failure;
-use crate::policy::Policy;
-use crate::{output, workspace};
+use crate::{output, process};
 
 /// How one thing stands.
 enum State {
@@ -51,7 +51,7 @@ impl Check {
 
 /// Looks at everything that a review depends on; exit code 2 where one could not do its work.
 pub(super) fn run(cli: &Cli) -> Result<u8, Failure> {
-    let checks = checks(&workspace::folder(cli)?);
+    let checks = checks(&process::folder(cli)?);
     let mut page = String::new();
     for check in &checks {
         let (sign, color) = match check.state {
@@ -119,13 +119,13 @@ fn configuration(repository: &Repository) -> Vec<Check> {
         }
         Err(failure) => return vec![Check::failed(&failure)],
     };
-    match workspace::load(&policy, Vec::new()) {
+    match workspace::load(&policy, &process::environment(), Vec::new()) {
         Ok(loaded) => {
             let hint = "`quorum config trust`, or set them yourself";
             let refused = loaded.warning("").map(|text| Check::note(text, hint));
             [valid, provider(&loaded.config.provider)].into_iter().chain(refused).collect()
         }
-        Err(failure) => vec![valid, Check::failed(&failure)],
+        Err(error) => vec![valid, Check::failed(&error.into())],
     }
 }
 
@@ -138,7 +138,7 @@ fn provider(name: &str) -> Check {
         "gemini" => "GEMINI_API_KEY",
         other => return Check::good(format!("provider {other}")),
     };
-    if is_set(variable) {
+    if process::is_set(variable) {
         Check::good(format!("provider {name}, with a key in {variable}"))
     } else {
         let text = format!("provider {name} has no key");
@@ -168,15 +168,11 @@ fn store(repository: &Repository) -> Check {
 
 fn host() -> Check {
     let variables = ["GITHUB_TOKEN", "GH_TOKEN", "GITLAB_TOKEN", "CI_JOB_TOKEN"];
-    match variables.into_iter().find(|variable| is_set(variable)) {
+    match variables.into_iter().find(|variable| process::is_set(variable)) {
         Some(variable) => Check::good(format!("pull requests are read with {variable}")),
         None => Check::note(
             "no token for a code host",
             format!("`--pr` reads public requests only; set one of {}", variables.join(", ")),
         ),
     }
-}
-
-fn is_set(variable: &str) -> bool {
-    env::var_os(variable).is_some_and(|value| !value.is_empty())
 }

@@ -1,19 +1,20 @@
 //! `quorum gates`.
 
+use quorum_engine::{Workspace, gates};
+
 use crate::cli::{Cli, Format, GatesArgs};
 use crate::failure::Failure;
-use crate::gates::{self, Watcher};
-use crate::gather::{Purpose, gather};
-use crate::workspace::Workspace;
-use crate::{output, render, settings};
+use crate::{asked, output, process, render, watching};
 
 pub(super) fn run(cli: &Cli, arguments: &GatesArgs) -> Result<u8, Failure> {
-    let accepted = settings::unsandboxed(arguments.allow_unsandboxed_gates);
-    let workspace = Workspace::open(cli, &arguments.scope, accepted)?;
+    let mut request = asked::change(cli, &arguments.scope)?;
+    request.options.allow_unsandboxed_gates = arguments.allow_unsandboxed_gates;
+    let workspace = Workspace::open(&request, &process::environment())?;
     if !arguments.list {
         gates::require_trust(&workspace.target, arguments.trust_gates)?;
     }
-    let prepared = gates::prepare(&workspace)?;
+    let observer = watching::terminal(cli.quiet);
+    let prepared = gates::prepare(&workspace, &observer)?;
     let file = arguments.output.output.as_deref();
     if arguments.list {
         match arguments.output.format {
@@ -22,11 +23,13 @@ pub(super) fn run(cli: &Cli, arguments: &GatesArgs) -> Result<u8, Failure> {
         }
         return Ok(0);
     }
-    let scope = gather(&workspace, u64::MAX, Purpose::Plan, cli.quiet)?.scope;
     // Who asks for gates where nothing changed wants them all, not none.
     let named = arguments.scope.names_a_change() || !arguments.scope.paths.is_empty();
-    let prepared = if scope.files.is_empty() && !named { prepared.whole() } else { prepared };
-    let report = prepared.run(&workspace, &scope, &Watcher { quiet: cli.quiet, run: None })?;
+    let report = if named {
+        prepared.run_for(&workspace, &observer)?
+    } else {
+        prepared.run_for_or_all(&workspace, &observer)?
+    };
     match arguments.output.format {
         Format::Json => output::json(&report, file)?,
         Format::Terminal => output::text(&render::gates::report(&report, output::width()), file)?,

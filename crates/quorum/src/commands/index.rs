@@ -1,12 +1,17 @@
 //! `quorum index`.
 
+use quorum_engine::indexing::{Place, Which};
+
 use crate::cli::{Cli, Format, IndexArgs};
 use crate::failure::Failure;
-use crate::indexing::{Place, Which};
-use crate::{output, render};
+use crate::{output, process, render, watching};
 
 pub(super) fn run(cli: &Cli, arguments: &IndexArgs) -> Result<u8, Failure> {
-    let place = Place::open(cli)?;
+    let place = Place::open(
+        &process::folder(cli)?,
+        &process::environment(),
+        &watching::terminal(cli.quiet),
+    )?;
     let which = if arguments.changed {
         Which::Changed
     } else if arguments.paths.is_empty() {

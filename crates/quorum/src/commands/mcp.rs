@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use quorum_mcp::{HttpSettings, Roots, Server, ToolError, serve_http, serve_stdio};
+use quorum_mcp::{
+    Consent, HttpSettings, Operations, Roots, Server, ToolError, serve_http, serve_stdio,
+};
 use quorum_scope::repository::Repository;
 
 use crate::cli::{Cli, McpArgs};
 use crate::failure::Failure;
-use crate::serving::{Consent, Program};
-use crate::{output, workspace};
+use crate::{output, process};
 
 /// How long a session may be without use where nobody says otherwise.
 const IDLE: Duration = Duration::from_mins(15);
@@ -25,7 +26,8 @@ pub(super) fn run(cli: &Cli, arguments: &McpArgs) -> Result<u8, Failure> {
         (false, true) => Consent::WorkTree,
         (false, false) => Consent::Nothing,
     };
-    let server = Server::new(Arc::new(Program::new(consent)), roots(cli, arguments)?);
+    let operations = Operations::new(process::environment(), consent);
+    let server = Server::new(Arc::new(operations), roots(cli, arguments)?);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(format!("no runtime: {error}")))?;
     let served = match arguments.http {
@@ -62,7 +64,7 @@ fn failure(error: ToolError) -> Failure {
 /// Folders that are named hold; else the repository that the server is started in, which a client
 /// on standard input may replace by its own roots, and one over HTTP may not.
 fn roots(cli: &Cli, arguments: &McpArgs) -> Result<Roots, Failure> {
-    let folder = workspace::folder(cli)?;
+    let folder = process::folder(cli)?;
     if !arguments.root.is_empty() {
         let named: Vec<PathBuf> = arguments.root.iter().map(|root| folder.join(root)).collect();
         if let Some(missing) = named.iter().find(|root| !root.is_dir()) {

@@ -3,16 +3,16 @@
 use std::io::Read as _;
 
 use jiff::Timestamp;
+use quorum_engine::kept::Kept;
 use quorum_rules::secrets::redact;
 use quorum_store::memory::{Lesson, Memories, Memory, Outcome};
 
 use crate::cli::{Cli, Format, MemoryAction, MemoryArgs, OutputArgs};
 use crate::failure::Failure;
-use crate::kept::Kept;
-use crate::{output, render};
+use crate::{output, process, render};
 
 pub(super) fn run(cli: &Cli, arguments: &MemoryArgs) -> Result<u8, Failure> {
-    let kept = Kept::open(cli)?;
+    let kept = Kept::open(&process::folder(cli)?)?;
     let writes = matches!(arguments.action, MemoryAction::Record { .. });
     let open = if writes { Memories::open } else { Memories::look };
     let mut memories = open(&kept.root)?;

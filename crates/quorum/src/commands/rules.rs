@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use quorum_engine::policy::Policy;
 use quorum_rules::rule::{CaseReport, run_cases};
 use quorum_rules::{Rule, RuleSet};
 use quorum_scope::repository::Repository;
@@ -10,8 +11,7 @@ use quorum_scope::request::PolicySource;
 
 use crate::cli::{Cli, Format, OutputArgs, RulesAction, RulesArgs};
 use crate::failure::Failure;
-use crate::policy::Policy;
-use crate::{output, render, workspace};
+use crate::{output, process, render};
 
 /// The exit code when a case went wrong.
 const WRONG: u8 = 1;
@@ -33,14 +33,14 @@ pub(super) fn run(cli: &Cli, arguments: &RulesArgs) -> Result<u8, Failure> {
 
 /// The rules here: in a repository with the team's own, elsewhere the embedded ones.
 fn load(cli: &Cli) -> Result<RuleSet, Failure> {
-    let folder = workspace::folder(cli)?;
+    let folder = process::folder(cli)?;
     let repository = Repository::find(&folder)?;
     let policy = Policy::new(repository.as_ref(), PolicySource::WorkTree);
     Ok(RuleSet::with_team(&policy.rules()?)?)
 }
 
 fn read(cli: &Cli, path: &PathBuf) -> Result<Rule, Failure> {
-    let path = workspace::folder(cli)?.join(path);
+    let path = process::folder(cli)?.join(path);
     let name = path.display().to_string();
     let text = std::fs::read_to_string(&path)
         .map_err(|error| Failure::new(format!("{name}: {error}")).with_hint("name a rule file"))?;

@@ -1,6 +1,7 @@
 //! `quorum runs`.
 
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
+use quorum_engine::kept::Kept;
 use quorum_model::verdict::Verdict;
 use quorum_store::state::AgentState;
 use quorum_store::{Retention, Run, RunSummary};
@@ -8,8 +9,7 @@ use serde::Serialize;
 
 use crate::cli::{Cli, Format, RunsAction, RunsArgs};
 use crate::failure::Failure;
-use crate::kept::Kept;
-use crate::{output, render};
+use crate::{output, process, render};
 
 /// A run in a list.
 #[derive(Debug, Serialize)]
@@ -37,7 +37,7 @@ pub(crate) enum Status {
 }
 
 pub(super) fn run(cli: &Cli, arguments: &RunsArgs) -> Result<u8, Failure> {
-    let kept = Kept::open(cli)?;
+    let kept = Kept::open(&process::folder(cli)?)?;
     match &arguments.action {
         RunsAction::List { output } => {
             let runs = Run::list(&kept.root)?;

@@ -11,11 +11,11 @@ use quorum_scope::repository::Repository;
 use crate::assistants::{self, Page};
 use crate::cli::{Cli, SetupArgs};
 use crate::failure::Failure;
-use crate::{output, workspace};
+use crate::{output, process};
 
 /// Shows what an assistant would be given in this repository, and writes it with `--yes`.
 pub(super) fn run(cli: &Cli, arguments: &SetupArgs) -> Result<u8, Failure> {
-    let folder = workspace::folder(cli)?;
+    let folder = process::folder(cli)?;
     let root = Repository::find(&folder)?.and_then(|found| found.work_tree().map(Path::to_owned));
     let root = root.unwrap_or(folder);
     let roster = Roster::load(&[], &std::collections::BTreeMap::new())?;

@@ -1,5 +1,9 @@
 //! `quorum show`.
 
+use quorum_engine::kept::Kept;
+use quorum_engine::policy::Policy;
+use quorum_engine::reports;
+use quorum_engine::workspace;
 use quorum_index::Counter;
 use quorum_model::finding::Finding;
 use quorum_scope::request::PolicySource;
@@ -8,12 +12,10 @@ use serde_json::json;
 
 use crate::cli::{Cli, Format, ShowArgs};
 use crate::failure::Failure;
-use crate::kept::Kept;
-use crate::policy::Policy;
-use crate::{output, render, reports, workspace};
+use crate::{output, process, render};
 
 pub(super) fn run(cli: &Cli, arguments: &ShowArgs) -> Result<u8, Failure> {
-    let kept = Kept::open(cli)?;
+    let kept = Kept::open(&process::folder(cli)?)?;
     let run = Run::find(&kept.root, &arguments.run.run)?;
     let file = arguments.output.output.as_deref();
     let as_json = arguments.output.format == Format::Json;
@@ -44,7 +46,7 @@ pub(super) fn run(cli: &Cli, arguments: &ShowArgs) -> Result<u8, Failure> {
     let text = match arguments.budget {
         Some(budget) => {
             let policy = Policy::new(Some(&kept.repository), PolicySource::WorkTree);
-            let config = workspace::load(&policy, Vec::new())?.config;
+            let config = workspace::load(&policy, &process::environment(), Vec::new())?.config;
             let counter = Counter::new(config.tokenizer);
             page::within(&text, budget, |text| counter.count(text.as_bytes()))
         }

@@ -1,33 +1,38 @@
 //! `quorum size`.
 
-use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
 
-use quorum_config::Setting;
-use quorum_index::Counter;
-use quorum_model::SCHEMA_VERSION;
-use quorum_model::scope::{Change, FileEntry, FileFacts, FileKind};
-use quorum_model::size::{SizeReport, SizedFile, Subtask, SubtaskFile, Task};
-use quorum_model::unit::{Unit, UnitKind};
-use quorum_model::wording;
-use quorum_plan::models::{DEFAULT_WINDOW, Model};
-use quorum_plan::shards::Limits;
-use quorum_plan::sizing::{self, MANY_FILES, SOPS};
-use quorum_plan::sop::Sop;
-use quorum_plan::task::{self, Bond, Files, Part};
+use quorum_engine::size::{SizeRequest, measure, read_task};
+use quorum_model::size::Task;
 
-use crate::cli::{Cli, Format, ScopeArgs, SizeArgs};
-use crate::commands::plan;
+use crate::cli::{Cli, Format, SizeArgs};
 use crate::failure::Failure;
-use crate::workspace::Workspace;
-use crate::{gather, output, render, workspace};
+use crate::{output, process, render, watching};
 
 /// The exit code of a task that is too large.
 const TOO_LARGE: u8 = 1;
 
 pub(super) fn run(cli: &Cli, arguments: &SizeArgs) -> Result<u8, Failure> {
-    let report = measure(cli, arguments)?;
+    let root = process::folder(cli)?;
+    let task = match &arguments.task {
+        Some(file) => read(&root, file)?,
+        None => Task {
+            description: arguments.description.clone(),
+            acceptance_criteria: Vec::new(),
+            files: arguments.paths.clone(),
+        },
+    };
+    let request = SizeRequest {
+        root,
+        task,
+        allows_new_files: arguments.task.is_some(),
+        model: arguments.model.clone(),
+        window: arguments.window,
+        tokenizer: arguments.tokenizer,
+    };
+    let observer = watching::terminal(cli.quiet);
+    let report = measure(&request, &process::environment(), &*observer)?;
     let file = arguments.output.as_deref();
     let usual = if arguments.task.is_some() { Format::Json } else { Format::Terminal };
     match arguments.format.unwrap_or(usual) {
@@ -37,204 +42,18 @@ pub(super) fn run(cli: &Cli, arguments: &SizeArgs) -> Result<u8, Failure> {
     Ok(if arguments.task.is_some() && !report.fits { TOO_LARGE } else { 0 })
 }
 
-/// Whether the files fit, and parts that do where they don't.
-pub(crate) fn measure(cli: &Cli, arguments: &SizeArgs) -> Result<SizeReport, Failure> {
-    let asked = match &arguments.task {
-        Some(file) => read(cli, file)?,
-        None => Task {
-            description: arguments.description.clone(),
-            acceptance_criteria: Vec::new(),
-            files: arguments.paths.clone(),
-        },
-    };
-    let (there, new): (Vec<String>, Vec<String>) =
-        asked.files.iter().cloned().partition(|name| exists(cli, name));
-    let scope = ScopeArgs { paths: there, ..ScopeArgs::default() };
-    let flags = arguments.tokenizer.clone().map(|name| Setting {
-        flag: "--tokenizer".to_owned(),
-        key: "tokenizer".to_owned(),
-        value: quorum_config::Value::String(name),
-    });
-    let workspace = Workspace::open(cli, &scope, flags.into_iter().collect())?;
-    let model = model(&workspace, arguments);
-    let limit = sizing::files_limit(&model)?;
-    let text = asked.text();
-    let own = Counter::new(workspace.loaded.config.tokenizer).count(text.as_bytes());
-    let room = limit.checked_sub(own).filter(|room| *room > 0).ok_or_else(|| {
-        Failure::new(format!("the task's own text takes {own} of the {limit} tokens"))
-            .with_hint("shorten it, or take a model with a larger window")
-    })?;
-    let mut sized = TaskFiles::default();
-    if !scope.paths.is_empty() {
-        let gathered = gather::gather(&workspace, room, gather::Purpose::Plan, cli.quiet)?;
-        sized = TaskFiles {
-            entries: gathered.scope.files,
-            facts: gathered.facts,
-            units: gathered.units,
-        };
-    }
-    if arguments.task.is_some() {
-        sized.add_new(&new, workspace.repository.as_ref().map_or("", |found| found.prefix()));
-    } else if let Some(name) = new.first() {
-        return Err(Failure::new(format!("`{name}` is no file, directory or glob that matches"))
-            .with_hint("name what exists; `--task` sizes files that a task will make, too"));
-    }
-    let sops = plan::sops(&workspace)?;
-    report(&model, limit, own, &sized, &sops)
-}
-
-/// Reads a task.
-fn read(cli: &Cli, file: &Path) -> Result<Task, Failure> {
-    let name = file.display();
-    let failed = |cause: &dyn std::fmt::Display| {
+/// Reads a task; `-` is standard input.
+fn read(folder: &Path, file: &Path) -> Result<Task, Failure> {
+    let name = file.display().to_string();
+    let failed = |cause: std::io::Error| {
         Failure::new(format!("{name}: {cause}"))
             .with_hint("a task is JSON: description, acceptance_criteria, files")
     };
     let mut text = String::new();
     if file == Path::new("-") {
-        std::io::stdin().read_to_string(&mut text).map_err(|error| failed(&error))?;
+        std::io::stdin().read_to_string(&mut text).map_err(failed)?;
     } else {
-        let path = workspace::folder(cli)?.join(file);
-        text = std::fs::read_to_string(path).map_err(|error| failed(&error))?;
+        text = std::fs::read_to_string(folder.join(file)).map_err(failed)?;
     }
-    let task: Task = serde_json::from_str(&text)
-        .map_err(|error| failed(&wording::with_keys_of::<Task>(&error.to_string())))?;
-    if task.files.is_empty() {
-        return Err(failed(&"it names no files"));
-    }
-    Ok(task)
-}
-
-/// Whether a name can be looked up: a glob, or something on disk.
-fn exists(cli: &Cli, name: &str) -> bool {
-    let is_glob = name.contains(['*', '?', '[', '{']);
-    is_glob || workspace::folder(cli).is_ok_and(|folder| folder.join(name).exists())
-}
-
-/// The model to size for: the one that is named, the configured one, or a usual window.
-fn model(workspace: &Workspace, arguments: &SizeArgs) -> Model {
-    if let Some(window) = arguments.window {
-        return Model::of_window("a window", window);
-    }
-    let configured = workspace.loaded.config.model.as_deref();
-    match arguments.model.as_deref().or(configured) {
-        Some(name) => workspace.registry.model(name),
-        None => Model::of_window("default", DEFAULT_WINDOW),
-    }
-}
-
-/// The files of a task.
-#[derive(Debug, Default)]
-struct TaskFiles {
-    entries: Vec<FileEntry>,
-    facts: Vec<FileFacts>,
-    units: Vec<Vec<Unit>>,
-}
-
-impl TaskFiles {
-    /// Adds files that are not there yet: they have no tokens, but SOPs apply to them.
-    fn add_new(&mut self, names: &[String], folder: &str) {
-        for name in names {
-            let path = format!("{folder}{}", name.strip_prefix("./").unwrap_or(name));
-            let unit = Unit {
-                path: path.as_str().into(),
-                kind: UnitKind::Name,
-                start_line: 0,
-                end_line: 0,
-                bytes: None,
-                tokens: 0,
-            };
-            self.entries.push(FileEntry {
-                path: path.into(),
-                old_path: None,
-                change: Change::Added,
-                language: None,
-                kind: FileKind::Code,
-                tokens: 0,
-                flags: Vec::new(),
-                flag_reasons: BTreeMap::new(),
-                hunks: Vec::new(),
-                digest: None,
-            });
-            self.facts.push(FileFacts::default());
-            self.units.push(vec![unit]);
-        }
-    }
-}
-
-fn report(
-    model: &Model,
-    limit: u64,
-    own: u64,
-    sized: &TaskFiles,
-    sops: &[Sop],
-) -> Result<SizeReport, Failure> {
-    let files: Vec<SizedFile> = sized
-        .entries
-        .iter()
-        .map(|file| SizedFile { path: file.path.to_string(), tokens: file.tokens })
-        .collect();
-    let estimate = files.iter().map(|file| file.tokens).sum::<u64>() + own;
-    let applying = sops.iter().filter(|sop| files.iter().any(|file| sop.applies(&file.path)));
-    let sop_tokens: u64 = applying.map(|sop| sop.tokens).sum();
-    let mut reasons = Vec::new();
-    if estimate > limit {
-        reasons.push(format!("{estimate} tokens are more than the {limit} that files may take"));
-    }
-    if sop_tokens > SOPS {
-        reasons.push(format!("the SOPs that apply take {sop_tokens} tokens, more than {SOPS}"));
-    }
-    let fits = reasons.is_empty();
-    if files.len() > MANY_FILES {
-        reasons.push(format!("{} files are probably too many for one task", files.len()));
-    }
-    let parts = if fits {
-        Vec::new()
-    } else {
-        let TaskFiles { entries, facts, units } = sized;
-        let limits = Limits::of_tokens(limit.saturating_sub(own));
-        task::decompose(Files { entries, facts, units }, sops, limits)?
-    };
-    Ok(SizeReport {
-        schema_version: SCHEMA_VERSION,
-        model: model.name.clone(),
-        window: model.window,
-        fits,
-        reasons,
-        available: sizing::available(model.window),
-        limit,
-        estimate,
-        sop_tokens,
-        files,
-        subtasks: parts.into_iter().map(|part| subtask(part, own)).collect(),
-    })
-}
-
-/// A part of a task: consecutive units of one file are one piece of it.
-fn subtask(part: Part, own: u64) -> Subtask {
-    let Part { shard, bond } = part;
-    let mut files: Vec<SubtaskFile> = Vec::new();
-    let mut last: BTreeMap<String, usize> = BTreeMap::new();
-    for unit in shard.units {
-        let path = unit.path.to_string();
-        let known = last.get(&path).copied().and_then(|index| files.get_mut(index));
-        match known {
-            Some(file) if file.end_line + 1 >= unit.start_line => {
-                file.end_line = file.end_line.max(unit.end_line);
-                file.tokens += unit.tokens;
-            }
-            _ => {
-                last.insert(path.clone(), files.len());
-                let (start_line, end_line) = (unit.start_line, unit.end_line);
-                files.push(SubtaskFile { path, start_line, end_line, tokens: unit.tokens });
-            }
-        }
-    }
-    let reason = match bond {
-        Bond::File => "one file, or a piece of one",
-        Bond::Imports => "they import or test each other",
-        Bond::Folder => "they are near each other",
-    };
-    let (tokens, sops) = (shard.tokens + own, shard.sops);
-    Subtask { files, tokens, sops, reason: reason.to_owned() }
+    Ok(read_task(&name, &text)?)
 }

@@ -1,14 +1,14 @@
 //! `quorum verdicts`.
 
+use quorum_engine::kept::Kept;
 use quorum_store::{Run, verdicts};
 
 use crate::cli::{Cli, Format, VerdictsArgs};
 use crate::failure::Failure;
-use crate::kept::Kept;
-use crate::{output, render};
+use crate::{output, process, render};
 
 pub(super) fn run(cli: &Cli, arguments: &VerdictsArgs) -> Result<u8, Failure> {
-    let kept = Kept::open(cli)?;
+    let kept = Kept::open(&process::folder(cli)?)?;
     let run = Run::find(&kept.root, &arguments.run.run)?;
     let mut files = run.verdicts()?;
     if arguments.attention {

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
+use quorum_engine::context::ToldContext;
 use quorum_model::context::ContextItem;
 
 use super::style::{dim, heading, number, title};
-use crate::commands::context::Told;
 
 /// Everything, part by part: the manifest, then the text.
-pub(crate) fn page(parts: &[Told]) -> String {
+pub(crate) fn page(parts: &[ToldContext]) -> String {
     let mut page = String::new();
     for told in parts {
         // Writing to a string cannot fail.
@@ -17,7 +17,7 @@ pub(crate) fn page(parts: &[Told]) -> String {
     page
 }
 
-fn write(page: &mut String, told: &Told) -> std::fmt::Result {
+fn write(page: &mut String, told: &ToldContext) -> std::fmt::Result {
     let manifest = &told.manifest;
     let files = manifest.files.join(", ");
     let who = manifest.agent.as_deref().map(|agent| format!("{agent}: ")).unwrap_or_default();

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use comfy_table::{CellAlignment, Table, presets};
+use quorum_engine::eval::Evaluation;
+use quorum_engine::eval::commits::Noise;
 use quorum_eval::score::Tally;
 
 use crate::cli::EvalList;
-use crate::commands::eval::Evaluation;
-use crate::commands::eval::commits::Noise;
 
 /// Groups with the most labels and findings come first; beyond this many they are folded.
 const MOST_GROUPS: usize = 40;

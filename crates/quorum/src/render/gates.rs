@@ -6,7 +6,6 @@ use quorum_model::gate::{GateCheck, GateLevel, GateReport, GateStatus};
 use quorum_model::looping::{LoopOutcome, LoopReport};
 
 use super::style::{dim, heading, table, warning};
-use super::verdict::word;
 
 /// How much of an output a page shows: where a tool says what is wrong, and where it sums up.
 const FIRST_LINES: usize = 30;
@@ -85,7 +84,7 @@ pub(crate) fn looped(report: &LoopReport) -> String {
             names => format!(", gates that did not pass: {}", names.join(", ")),
         };
         let facts = format!("{} findings{failed}, run {}", round.findings, round.run);
-        _ = writeln!(page, "Round {}: {} {}", round.round, word(round.verdict), dim(&facts));
+        _ = writeln!(page, "Round {}: {} {}", round.round, round.verdict.as_str(), dim(&facts));
     }
     let outcome = match report.outcome {
         LoopOutcome::Approved => "approved",

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use quorum_engine::ingest::TakenFile;
+
 use super::style::count;
-use crate::commands::Taken;
 
 /// One line per file.
-pub(crate) fn list(taken: &[Taken]) -> String {
+pub(crate) fn list(taken: &[TakenFile]) -> String {
     let mut page = String::new();
     for file in taken {
         // Writing to a string cannot fail.

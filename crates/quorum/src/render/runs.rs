@@ -57,7 +57,7 @@ pub(crate) fn cleaned(cleaned: &Cleaned) -> String {
 
 fn state(run: &Listed) -> String {
     match (run.status, run.verdict) {
-        (Status::Finished, Some(verdict)) => super::verdict::word(verdict).to_owned(),
+        (Status::Finished, Some(verdict)) => verdict.as_str().to_owned(),
         (Status::Finished, None) => "finished".to_owned(),
         (Status::Running, _) => "running".to_owned(),
         (Status::Interrupted, _) => "interrupted (quorum resume)".to_owned(),

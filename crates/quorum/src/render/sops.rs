@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use quorum_engine::sops::{ExplainedSops, ListedSop, SopProblem};
 use quorum_model::result::SopSeverity;
 
 use super::style::{count, dim, heading, number, table, title, warning};
-use crate::commands::sops::{Explained, Listed, Problem};
 
 fn severity(severity: SopSeverity) -> &'static str {
     match severity {
@@ -16,7 +16,7 @@ fn severity(severity: SopSeverity) -> &'static str {
 }
 
 /// All of them, `width` columns wide.
-pub(crate) fn list(sops: &[Listed], width: usize) -> String {
+pub(crate) fn list(sops: &[ListedSop], width: usize) -> String {
     if sops.is_empty() {
         return "no SOPs; they are Markdown files in .quorum/sops/\n".to_owned();
     }
@@ -38,7 +38,7 @@ pub(crate) fn list(sops: &[Listed], width: usize) -> String {
 }
 
 /// What is wrong with them.
-pub(crate) fn problems(problems: &[Problem], files: usize) -> String {
+pub(crate) fn problems(problems: &[SopProblem], files: usize) -> String {
     let mut page = String::new();
     for problem in problems {
         let text = format!("{}: {}", problem.file, problem.message);
@@ -60,7 +60,7 @@ pub(crate) fn problems(problems: &[Problem], files: usize) -> String {
 }
 
 /// Which of them apply to a file, and why.
-pub(crate) fn explain(explained: &Explained) -> String {
+pub(crate) fn explain(explained: &ExplainedSops) -> String {
     let mut page = title(&explained.file);
     // Writing to a string cannot fail.
     if !explained.domains.is_empty() {

@@ -10,7 +10,7 @@ use super::style::number;
 /// What a reader of the lines below needs to know first.
 pub(crate) fn header(run: &RunSummary) -> Result<String, StoreError> {
     let verdict = match run.result()? {
-        Some(result) => super::verdict::word(result.verdict),
+        Some(result) => result.verdict.as_str(),
         None if run.is_active() => "RUNNING",
         None => "UNFINISHED",
     };

@@ -39,7 +39,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("quorum-mcp/src/http.rs", "`quorum mcp --http`"),
     ("quorum-scope/src/git.rs", "| git"),
     ("quorum/src/browser.rs", "`quorum report --open`"),
-    ("quorum/src/commands/looping/developer.rs", "`quorum loop --develop PROGRAM`"),
+    ("quorum-engine/src/looping/developer.rs", "`quorum loop --develop PROGRAM`"),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -4,13 +4,15 @@ use std::fmt::Write as _;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use quorum_config::Loaded;
+use quorum_engine::consent;
+use quorum_engine::policy::Policy;
+use quorum_engine::workspace;
 use quorum_scope::repository::Repository;
 use quorum_scope::request::PolicySource;
 
 use crate::cli::TrustArgs;
 use crate::failure::Failure;
-use crate::policy::Policy;
-use crate::{consent, output, workspace};
+use crate::{output, process};
 
 /// Shows what the repository sets that needs the user's word, asks, and remembers the answer.
 pub(super) fn trust(repository: Option<&Repository>, arguments: &TrustArgs) -> Result<(), Failure> {
@@ -23,7 +25,7 @@ pub(super) fn trust(repository: Option<&Repository>, arguments: &TrustArgs) -> R
         None => PolicySource::WorkTree,
     };
     let policy = Policy::new(Some(repository), source);
-    let loaded = workspace::load(&policy, Vec::new())?;
+    let loaded = workspace::load(&policy, &process::environment(), Vec::new())?;
     if loaded.held.is_empty() {
         return output::text("The repository sets nothing that needs your consent.\n", None);
     }
@@ -36,7 +38,7 @@ pub(super) fn trust(repository: Option<&Repository>, arguments: &TrustArgs) -> R
         return output::text("Nothing was changed.\n", None);
     }
     let since = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-    consent::change(|trust| trust.add(&name, &loaded, since))?;
+    consent::change(&process::environment(), |trust| trust.add(&name, &loaded, since))?;
     output::text(
         "Trusted, until one of them changes. `quorum config untrust` takes it back.\n",
         None,
@@ -46,7 +48,7 @@ pub(super) fn trust(repository: Option<&Repository>, arguments: &TrustArgs) -> R
 /// Takes back what the repository is trusted with.
 pub(super) fn untrust(repository: Option<&Repository>) -> Result<(), Failure> {
     let name = required(repository)?.identity()?;
-    let said = match consent::change(|trust| trust.remove(&name))? {
+    let said = match consent::change(&process::environment(), |trust| trust.remove(&name))? {
         0 => "You did not trust it with anything.\n",
         _ => "It is not trusted any more.\n",
     };
@@ -87,7 +89,7 @@ fn asked() -> Result<bool, Failure> {
 
 fn list() -> Result<(), Failure> {
     let mut text = String::new();
-    for trusted in consent::all()?.trusted {
+    for trusted in consent::all(&process::environment())?.trusted {
         // Writing to a string cannot fail.
         _ = writeln!(text, "{}  since {}", trusted.repository, trusted.since);
         for setting in &trusted.settings {

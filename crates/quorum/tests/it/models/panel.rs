@@ -232,7 +232,7 @@ fn recorded_answers_are_gone_through_again_without_a_server() {
     sandbox.write("src/part00/file1.py", "other = 1\n");
     let refused = replay(&["--calls"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("src/part00/file1.py is not as it was"));
+    assert!(text(&refused.stderr).contains("src/part00/file1.py has changed since it started"));
 }
 
 #[test]
