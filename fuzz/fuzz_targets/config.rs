@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use quorum_config::{Layers, Origin, TextLayer, load};
+use quorum_engine::config::{Layers, Origin, TextLayer, load};
 
 fuzz_target!(|text: &str| {
     let origin = Origin::Repository("quorum.toml".to_owned());

@@ -10,7 +10,6 @@ mod dist;
 mod gits;
 mod local_model;
 mod readers;
-mod reference;
 mod toolchains;
 
 use std::env;
@@ -107,7 +106,7 @@ fn main() -> Result<()> {
             ],
             &[],
         ),
-        Some("reference") => reference::write(),
+        Some("reference") => reference(),
         Some("dist") => dist::dist(rest.first()),
         Some("readers") => readers::readers(rest.iter().any(|argument| argument == "--required")),
         Some("browser") => readers::browser(rest.iter().any(|argument| argument == "--required")),
@@ -173,12 +172,21 @@ fn schemas() -> Result<()> {
     Ok(())
 }
 
+/// Writes `docs/configuration.md` anew.
+fn reference() -> Result<()> {
+    const PAGE: &str = "docs/configuration.md";
+    let example = ["run", "--quiet", "-p", "quorum-engine", "--example", "reference"];
+    let page = output(command(&cargo_program()).args(example))?;
+    fs::write(root().join(PAGE), page).with_context(|| format!("writing {PAGE}"))?;
+    println!("wrote {PAGE}");
+    Ok(())
+}
+
 /// The cargo that runs this.
 fn cargo_program() -> String {
     env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
 }
 
-/// Kills runs at random points; the tests say what must hold after that.
 /// Pull requests over ten random reviews each, on stand-ins for both hosts.
 fn rounds(count: &str) -> Result<()> {
     let arguments =
@@ -186,6 +194,7 @@ fn rounds(count: &str) -> Result<()> {
     run(command(&cargo_program()).args(arguments).env("QUORUM_STORIES", count))
 }
 
+/// Kills runs at random points; the tests say what must hold after that.
 fn kills(count: &str) -> Result<()> {
     let count: u32 = count.parse().context("how many?")?;
     let suites: [(&[&str], u32); 3] = [

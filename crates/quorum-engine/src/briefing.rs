@@ -4,10 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use quorum_context::convention::{self, Convention};
-use quorum_context::decision::{self, Ending};
-use quorum_context::summary::{Declaring, Summary};
-use quorum_context::{Assembled, Candidate, Cut, Request, assemble};
 use quorum_dispatch::llm::Briefing;
 use quorum_index::{Counter, ImportPaths};
 use quorum_model::context::{ContextItem, ContextKind, ContextManifest};
@@ -23,6 +19,10 @@ use quorum_store::memory::Memories;
 use quorum_store::{Run, StoreError};
 use serde::{Deserialize, Serialize};
 
+use crate::context::convention::{self, Convention};
+use crate::context::decision::{self, Ending};
+use crate::context::summary::{Declaring, Summary};
+use crate::context::{Assembled, Candidate, ContextRequest, Cut, assemble};
 use crate::error::EngineError;
 use crate::record::Recorder;
 use crate::workspace::Workspace;
@@ -121,7 +121,7 @@ impl<'a> Surroundings<'a> {
         self.summaries(&paths, &mut candidates, &mut left_out);
         candidates.extend(self.tests(&paths));
         candidates.extend(self.conventions(&paths));
-        let request = Request {
+        let request = ContextRequest {
             agent,
             files: paths.iter().map(|&path| path.to_owned()).collect(),
             sops: sops.iter().filter(|sop| shard.sops.contains(&sop.name)).collect(),

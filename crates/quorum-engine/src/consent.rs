@@ -4,10 +4,10 @@ use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use quorum_config::trust::Trust;
 use quorum_scope::repository::Repository;
 use quorum_store::{private, write_whole};
 
+use crate::config::trust::Trust;
 use crate::environment::Environment;
 use crate::error::EngineError;
 

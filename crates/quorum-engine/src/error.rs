@@ -1,7 +1,6 @@
 //! Why the engine could not do what it was asked for.
 
 use quorum_advisories::AdvisoryError;
-use quorum_config::ConfigError;
 use quorum_consensus::ConsensusError;
 use quorum_dispatch::sops::CheckError;
 use quorum_forge::ForgeError;
@@ -12,6 +11,8 @@ use quorum_plan::PlanError;
 use quorum_rules::RuleError;
 use quorum_scope::ScopeError;
 use quorum_store::StoreError;
+
+use crate::config::ConfigError;
 
 /// What sort of failure it is, for programs. The spelling is stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,16 +2,35 @@
 
 pub mod commits;
 mod corpus;
+mod foreign;
+mod labels;
+pub mod score;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use quorum_eval::foreign;
-use quorum_eval::score::{Matching, Score, score};
+use score::{Matching, Score, score};
 use serde::Serialize;
 
 use crate::error::EngineError;
 use crate::observer::Observer;
+
+/// One finding of one tool, reduced to what is compared.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hit {
+    /// The file, relative to the corpus.
+    pub file: String,
+    /// First line.
+    pub line: u64,
+    /// Last line.
+    pub end_line: u64,
+    /// The rule.
+    pub rule: String,
+    /// Who reports it, where the tool has several reviewers.
+    pub agent: String,
+    /// The weakness class as a number, where it is known.
+    pub cwe: Option<u32>,
+}
 
 /// The figures of every tool on one corpus, ours first.
 #[derive(Debug, Serialize)]
@@ -84,7 +103,7 @@ pub fn evaluate(asked: &EvalRequest, observer: &dyn Observer) -> Result<Evaluati
     Ok(Evaluation { files: corpus.files.len(), labels, notes, tools })
 }
 
-fn read_foreign(file: &Path, root: &Path) -> Result<Vec<quorum_eval::Hit>, EngineError> {
+fn read_foreign(file: &Path, root: &Path) -> Result<Vec<Hit>, EngineError> {
     let failed = |cause: String| EngineError::failed(format!("{}: {cause}", file.display()));
     let text = fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
     let mut hits = foreign::read(&text).map_err(|error| failed(error.to_string()))?;

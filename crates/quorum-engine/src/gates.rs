@@ -13,6 +13,7 @@ use quorum_store::{Event, Run};
 
 use crate::error::EngineError;
 use crate::gates::folder::ScratchFolder;
+use crate::gather::read_scope;
 use crate::observer::{Observer, Progress, SharedObserver};
 use crate::workspace::Workspace;
 
@@ -128,7 +129,7 @@ impl PreparedGates {
         workspace: &Workspace,
         observer: &SharedObserver,
     ) -> Result<GateReport, EngineError> {
-        let scope = workspace.scope(&**observer)?;
+        let scope = read_scope(workspace, &**observer)?;
         self.run(workspace, &scope, &**observer, None)
     }
 
@@ -138,7 +139,7 @@ impl PreparedGates {
         workspace: &Workspace,
         observer: &SharedObserver,
     ) -> Result<GateReport, EngineError> {
-        let scope = workspace.scope(&**observer)?;
+        let scope = read_scope(workspace, &**observer)?;
         let gates = if scope.files.is_empty() { self.whole() } else { self };
         gates.run(workspace, &scope, &**observer, None)
     }

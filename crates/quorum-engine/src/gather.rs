@@ -48,6 +48,11 @@ pub(crate) enum Purpose {
     Review,
 }
 
+/// Reads what is under review: its files, and what each of them is.
+pub fn read_scope(workspace: &Workspace, observer: &dyn Observer) -> Result<Scope, EngineError> {
+    Ok(gather(workspace, u64::MAX, Purpose::Plan, observer)?.scope)
+}
+
 /// Reads every file of the workspace's target.
 pub(crate) fn gather(
     workspace: &Workspace,

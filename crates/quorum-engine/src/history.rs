@@ -62,7 +62,7 @@ pub(crate) fn settle(
     decide: &Decide<'_>,
 ) -> Result<Settled, EngineError> {
     let first = decide(outcomes, &Ruling::default())?;
-    let round = rounds::of(workspace);
+    let round = round_of(workspace);
     let as_it_is = |result| Settled { result, outcomes: outcomes.to_vec() };
     if recorder.root().is_none() && round.is_none() {
         return Ok(as_it_is(first));
@@ -119,6 +119,29 @@ pub(crate) fn settle(
         recorder.keep(STANDING, &text)?;
     }
     Ok(Settled { result, outcomes })
+}
+
+/// The pull request that a workspace reviews, where it reviews one and the host can be asked what it
+/// remembers. A review without an answer is still a review; it says what it does not know.
+fn round_of(workspace: &Workspace) -> Option<Round> {
+    let number = workspace.pull_request?;
+    let config = &workspace.loaded.config.forge;
+    let asked = rounds::connect(workspace.repository.as_ref(), config, &workspace.environment)
+        .and_then(|forge| {
+            let account = rounds::account(&*forge, config)?;
+            let posted = forge.posted(number, &account)?;
+            Ok(rounds::read(&*forge, &posted))
+        });
+    match asked {
+        Ok(round) => Some(round),
+        Err(error) => Some(Round {
+            notes: vec![format!(
+                "earlier reviews of pull request {number} are not considered, and ids are of this \
+                 run alone: {error}"
+            )],
+            ..Round::default()
+        }),
+    }
 }
 
 /// The findings of a review, suppressed ones among them: those have a past, too.

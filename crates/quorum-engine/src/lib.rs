@@ -13,6 +13,7 @@
 
 pub mod advisories;
 mod briefing;
+pub mod config;
 pub mod consent;
 pub mod context;
 mod decided_by;
@@ -47,12 +48,14 @@ pub mod search;
 mod settings;
 pub mod size;
 pub mod sops;
+pub mod told;
 mod tree;
 pub mod workspace;
 
 pub use delegated::{Begun, Delegated};
 pub use environment::Environment;
 pub use error::{EngineError, ErrorCode};
+pub use gather::read_scope;
 pub use models::write_prompts;
 pub use observer::{Observer, Progress, SharedObserver, Silent, Stage, silent};
 pub use plan::{Prepared, plan, plan_with_prompts, prepare};

@@ -4,13 +4,13 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use quorum_config::{FILE_NAME, Origin, TextLayer};
-use quorum_context::convention::{self, Convention};
 use quorum_plan::roster::AgentFile;
 use quorum_scope::repository::Repository;
 use quorum_scope::request::PolicySource;
 use quorum_store::ledger::dismissal::{self, Dismissal};
 
+use crate::config::{FILE_NAME, Origin, TextLayer};
+use crate::context::convention::{self, Convention};
 use crate::error::EngineError;
 
 /// Larger documents are no conventions, in bytes.

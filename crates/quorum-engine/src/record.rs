@@ -50,7 +50,7 @@ impl Recorder {
         let Some(repository) = &workspace.repository else { return Ok(Self::nowhere()) };
         let Some(root) = repository.work_tree() else { return Ok(Self::nowhere()) };
         kept::refuse_committed(repository)?;
-        let mut files = request::files(workspace, request);
+        let mut files = request::files(&workspace.target, request);
         files.extend(decided_by.file());
         let environment = &workspace.environment;
         let clock = environment.clock.clone();

@@ -6,13 +6,12 @@ use quorum_model::config::{FailOn, TierName, Tokenizer};
 use quorum_model::plan::Protocol;
 use quorum_model::scope::ScopeKind;
 use quorum_rules::secrets::redact;
-use quorum_scope::request::{Selection, Sides};
+use quorum_scope::request::{Selection, Sides, Target};
 use quorum_store::OwnRun;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::EngineError;
-use crate::workspace::Workspace;
 
 /// The version of the documents that [`ReviewRequest`] becomes.
 pub const REQUEST_VERSION: u32 = 1;
@@ -237,19 +236,19 @@ fn has_secrets(value: &Value) -> bool {
 /// What is kept of a request with its run, by file name. A run whose request cannot be written down is
 /// complete without it; it only cannot be resumed.
 pub(crate) fn files(
-    workspace: &Workspace,
+    target: &Target,
     request: Option<&ReviewRequest>,
 ) -> Vec<(&'static str, Vec<u8>)> {
     let Some(request) = request else { return Vec::new() };
     let mut request = request.clone();
     let mut diff = None;
-    if let Sides::Patch(text) = &workspace.target.sides {
+    if let Sides::Patch(text) = &target.sides {
         diff = Some((DIFF, text.clone()));
         // A pull request's diff came from its host, which may have another one by then.
         request.selection = ReviewSelection::Diff {
-            label: redact(&workspace.target.label),
-            origin: workspace.target.kind,
-            base: workspace.target.base.clone(),
+            label: redact(&target.label),
+            origin: target.kind,
+            base: target.base.clone(),
             text: Vec::new(),
         };
     }

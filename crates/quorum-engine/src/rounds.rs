@@ -11,7 +11,6 @@ use quorum_store::ledger::dismissal::Dismissal;
 
 use crate::environment::Environment;
 use crate::error::EngineError;
-use crate::workspace::Workspace;
 
 /// What the reviews before this one left on the pull request.
 #[derive(Debug, Default)]
@@ -34,29 +33,6 @@ pub(crate) fn connect(
     let url = repository.and_then(|repository| repository.remote_url(remote));
     let variable = |name: &str| environment.variable(name);
     quorum_forge::connect(config, url.as_deref(), &variable)
-}
-
-/// The pull request that a workspace reviews, where it reviews one and the host can be asked what it
-/// remembers. A review without an answer is still a review; it says what it does not know.
-pub(crate) fn of(workspace: &Workspace) -> Option<Round> {
-    let number = workspace.pull_request?;
-    let config = &workspace.loaded.config.forge;
-    let asked =
-        connect(workspace.repository.as_ref(), config, &workspace.environment).and_then(|forge| {
-            let account = account(&*forge, config)?;
-            let posted = forge.posted(number, &account)?;
-            Ok(read(&*forge, &posted))
-        });
-    match asked {
-        Ok(round) => Some(round),
-        Err(error) => Some(Round {
-            notes: vec![format!(
-                "earlier reviews of pull request {number} are not considered, and ids are of this \
-                 run alone: {error}"
-            )],
-            ..Round::default()
-        }),
-    }
 }
 
 /// The account that posts.

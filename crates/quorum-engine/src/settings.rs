@@ -2,16 +2,16 @@
 
 use std::thread;
 
-use quorum_config::Setting;
 use quorum_model::config::Config;
 use quorum_plan::Settings;
 use serde::Serialize;
 
+use crate::config::Setting;
 use crate::error::EngineError;
 use crate::request::ReviewOptions;
 
 /// A value of the configuration language.
-type Value = quorum_config::Value;
+type Value = crate::config::Value;
 
 const UNSANDBOXED: &str = "--allow-unsandboxed-gates";
 

@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use quorum_config::{Claim, Layers, Loaded, Origin, Setting, TextLayer, Value};
 use quorum_model::config::ScopeConfig;
-use quorum_model::scope::Scope;
 use quorum_plan::models::Registry;
 use quorum_plan::roster::{self, AgentFile, Roster};
 use quorum_scope::ScopeError;
@@ -14,10 +12,9 @@ use quorum_scope::repository::Repository;
 use quorum_scope::request::{self, PolicySource, Request, Selection, Target};
 use quorum_scope::snapshot::Snapshot;
 
+use crate::config::{Claim, Layers, Loaded, Origin, Setting, TextLayer, Value};
 use crate::environment::Environment;
 use crate::error::EngineError;
-use crate::gather::{Purpose, gather};
-use crate::observer::Observer;
 use crate::policy::Policy;
 use crate::request::ReviewRequest;
 use crate::{consent, pull_request, settings};
@@ -134,11 +131,6 @@ impl Workspace {
         self.snapshot.get_or_init(|| Snapshot::new(self.repository.as_ref(), &self.target))
     }
 
-    /// Reads what is under review: its files, and what each of them is.
-    pub fn scope(&self, observer: &dyn Observer) -> Result<Scope, EngineError> {
-        Ok(gather(self, u64::MAX, Purpose::Plan, observer)?.scope)
-    }
-
     /// Where it is read from what is left out.
     pub(crate) fn exclusion_policy(&self) -> Policy<'_> {
         Policy::new(self.repository.as_ref(), self.target.exclusions())
@@ -174,11 +166,11 @@ pub fn load_with_agents(
         variables: environment.text_variables(),
         flags,
     };
-    let mut loaded = quorum_config::load(&layers)?;
+    let mut loaded = crate::config::load(&layers)?;
     if let Some(repository) = policy.repository().filter(|_| !loaded.held.is_empty()) {
         layers.trusted = consent::digests(repository, environment)?;
         if !layers.trusted.is_empty() {
-            loaded = quorum_config::load(&layers)?;
+            loaded = crate::config::load(&layers)?;
         }
     }
     for agent in &mut agents {

@@ -10,6 +10,7 @@ mod cli;
 mod commands;
 mod failure;
 mod interrupt;
+mod locate;
 mod output;
 mod process;
 mod render;

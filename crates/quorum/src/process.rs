@@ -8,15 +8,16 @@ use quorum_store::Clock;
 
 use crate::cli::Cli;
 use crate::failure::Failure;
+use crate::locate;
 
 /// The environment that this process was started in.
 pub(crate) fn environment() -> Environment {
     Environment {
         variables: env::vars_os().collect(),
-        user_file: quorum_config::user_file(),
-        trust_file: quorum_config::trust_file(),
-        key_file: quorum_config::key_file(),
-        advisories_file: quorum_config::advisories_file(),
+        user_file: locate::user_file(),
+        trust_file: locate::trust_file(),
+        key_file: locate::key_file(),
+        advisories_file: locate::advisories_file(),
         // Where the program cannot find itself, gates say that they need it.
         sandbox_helper: env::current_exe().ok(),
         temporary: env::temp_dir(),

@@ -6,9 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use bstr::BString;
-use quorum_eval::Hit;
-use quorum_eval::labels::{self, Label};
-use quorum_eval::score::LabelledFile;
 use quorum_model::config::ScopeConfig;
 use quorum_model::scope::{Change, FileEntry, Flag};
 use quorum_rules::{Side, SourceFile, Sources};
@@ -17,6 +14,9 @@ use quorum_scope::content::{Content, readable};
 use quorum_scope::files::RawFile;
 
 use crate::error::EngineError;
+use crate::eval::Hit;
+use crate::eval::labels::{self, Label};
+use crate::eval::score::LabelledFile;
 use crate::observer::{Observer, Progress, Stage};
 
 /// Larger files hold no samples.

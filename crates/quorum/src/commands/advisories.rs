@@ -32,7 +32,7 @@ pub(super) fn run(cli: &Cli, arguments: &AdvisoriesArgs) -> Result<u8, Failure> 
 }
 
 fn location() -> Result<PathBuf, Failure> {
-    quorum_config::advisories_file().ok_or_else(|| {
+    process::environment().advisories_file.ok_or_else(|| {
         Failure::new("there is no home folder to keep advisories in").with_hint("set HOME")
     })
 }

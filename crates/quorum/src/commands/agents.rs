@@ -1,5 +1,6 @@
 //! `quorum agents`.
 
+use quorum_engine::read_scope;
 use quorum_engine::workspace::{self, Workspace};
 use quorum_model::agent::Agent;
 use quorum_plan::roster::Member;
@@ -47,7 +48,7 @@ pub(crate) struct Claim {
 fn explain(cli: &Cli, arguments: &AgentsArgs, path: &str) -> Result<u8, Failure> {
     let scope = ScopeArgs { paths: vec![path.to_owned()], ..ScopeArgs::default() };
     let workspace = Workspace::open(&asked::change(cli, &scope)?, &process::environment())?;
-    let found = workspace.scope(&*watching::terminal(cli.quiet))?;
+    let found = read_scope(&workspace, &*watching::terminal(cli.quiet))?;
     let file = match found.files.as_slice() {
         [file] => file,
         files => {

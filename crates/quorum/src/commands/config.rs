@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
-use quorum_config::{FILE_NAME, Loaded, template::TEMPLATE};
+use quorum_engine::config::{FILE_NAME, Loaded, template::TEMPLATE};
 use quorum_engine::policy::Policy;
 use quorum_engine::{sops, workspace};
 use quorum_index::Counter;

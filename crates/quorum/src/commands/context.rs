@@ -1,6 +1,6 @@
 //! `quorum context`.
 
-use quorum_engine::context::tell_about;
+use quorum_engine::told::tell_about;
 
 use crate::cli::{Cli, ContextArgs, Format};
 use crate::failure::Failure;

@@ -1,6 +1,6 @@
 //! `quorum conventions`.
 
-use quorum_context::convention;
+use quorum_engine::context::convention;
 use quorum_engine::kept::Kept;
 use quorum_engine::policy::Policy;
 use quorum_engine::workspace;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use quorum_engine::context::ToldContext;
+use quorum_engine::told::ToldContext;
 use quorum_model::context::ContextItem;
 
 use super::style::{dim, heading, number, title};

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use comfy_table::{CellAlignment, Table, presets};
 use quorum_engine::eval::Evaluation;
 use quorum_engine::eval::commits::Noise;
-use quorum_eval::score::Tally;
+use quorum_engine::eval::score::Tally;
 
 use crate::cli::EvalList;
 

@@ -100,7 +100,10 @@ fn a_run_goes_on_only_with_what_it_began_with() {
         sandbox.write("src/m3.rs", code);
         let refused = resume();
         assert_eq!(refused.status.code(), Some(2));
-        assert!(text(&refused.stderr).contains("src/m3.rs has changed since it started"), "{refused:?}");
+        assert!(
+            text(&refused.stderr).contains("src/m3.rs has changed since it started"),
+            "{refused:?}"
+        );
     }
 }
 

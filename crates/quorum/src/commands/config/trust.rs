@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
-use quorum_config::Loaded;
+use quorum_engine::config::Loaded;
 use quorum_engine::consent;
 use quorum_engine::policy::Policy;
 use quorum_engine::workspace;

@@ -8,10 +8,10 @@ use quorum_model::wording;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
-use crate::consent::{self, Claim, Held};
-use crate::environment;
-use crate::error::ConfigError;
-use crate::keys::{Node, join, nearest};
+use crate::config::consent::{self, Claim, Held};
+use crate::config::environment;
+use crate::config::error::ConfigError;
+use crate::config::keys::{Node, join, nearest};
 
 /// Refused settings that a warning names; `quorum config show --origin` has them all.
 const MOST_NAMED: usize = 5;

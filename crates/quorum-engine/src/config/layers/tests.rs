@@ -1,6 +1,7 @@
-use super::*;
 use proptest::prelude::*;
 use quorum_model::config::{FailOn, Tokenizer};
+
+use super::*;
 
 fn user(text: &str) -> TextLayer {
     TextLayer { origin: Origin::User("~/quorum.toml".to_owned()), text: text.to_owned() }

@@ -1,16 +1,11 @@
-//! `docs/configuration.md`, from the schema of `quorum.toml`.
+//! The page about the keys of `quorum.toml`, from its schema.
 
 use std::fmt::Write as _;
-use std::fs;
 
-use anyhow::{Context, Result};
 use quorum_model::schema;
 use serde_json::{Map, Value};
 
-use crate::root;
-
-/// Where the page is kept.
-const PAGE: &str = "docs/configuration.md";
+use crate::config::in_repository;
 
 const HEAD: &str = "\
 # Configuration
@@ -32,24 +27,17 @@ untrust` takes it back, and `quorum config show --origin` names what is refused,
 `quorum config validate` checks the file, and `quorum config schema` prints the schema for editors.
 ";
 
-/// Writes the page anew.
-pub(crate) fn write() -> Result<()> {
-    fs::write(root().join(PAGE), page(&of_configuration()))
-        .with_context(|| format!("writing {PAGE}"))?;
-    println!("wrote {PAGE}");
-    Ok(())
-}
-
 /// The schema of `quorum.toml`.
 fn of_configuration() -> Value {
     let found = schema::documents().into_iter().find(|(name, _)| *name == "config.json");
     found.map(|(_, schema)| schema.to_value()).unwrap_or_default()
 }
 
-/// The page for the schema of the configuration.
-fn page(schema: &Value) -> String {
+/// The page, as `docs/configuration.md` keeps it.
+pub fn page() -> String {
+    let schema = of_configuration();
     let mut page = HEAD.to_owned();
-    table(&mut page, schema, "", "Top level", schema, None);
+    table(&mut page, &schema, "", "Top level", &schema, None);
     page
 }
 
@@ -66,13 +54,13 @@ fn table(
     let (tables, keys): (Vec<_>, Vec<_>) =
         properties.iter().partition(|(_, property)| inner_table(schema, property).is_some());
     // Writing to a string cannot fail.
-    let _ = write!(page, "\n## {heading}\n\n");
+    _ = write!(page, "\n## {heading}\n\n");
     if let Some(about) = about {
-        let _ = write!(page, "{}\n\n", one_line(about));
+        _ = write!(page, "{}\n\n", one_line(about));
     }
     page.push_str("| key | value | default | repository | meaning |\n|---|---|---|---|---|\n");
     for (key, property) in keys {
-        let _ = writeln!(
+        _ = writeln!(
             page,
             "| `{key}` | {} | {} | {} | {} |",
             value(schema, property),
@@ -119,8 +107,8 @@ fn inner_table<'a>(schema: &'a Value, property: &'a Value) -> Option<(&'a Value,
 
 /// What a repository's file may say about a key; about a list of tables it is said once.
 fn repository(path: &str, key: &str) -> String {
-    let of_key = quorum_config::in_repository(&format!("{path}{key}"));
-    of_key.or_else(|| quorum_config::in_repository(path.trim_end_matches('.'))).unwrap_or_default()
+    let of_key = in_repository(&format!("{path}{key}"));
+    of_key.or_else(|| in_repository(path.trim_end_matches('.'))).unwrap_or_default()
 }
 
 /// A text as a cell of a table takes it.
@@ -184,11 +172,12 @@ fn object(value: &Value) -> Map<String, Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PAGE, of_configuration, page};
+    use super::page;
 
     #[test]
     fn the_kept_page_is_fresh() {
-        let kept = std::fs::read_to_string(crate::root().join(PAGE)).unwrap_or_default();
-        assert!(kept == page(&of_configuration()), "{PAGE} is stale: run `cargo xtask reference`");
+        let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+        let kept = std::fs::read_to_string(kept).unwrap_or_default();
+        assert!(kept == page(), "docs/configuration.md is stale: run `cargo xtask reference`");
     }
 }

@@ -9,7 +9,7 @@ use quorum_model::config::{Config, MAX_BASE_BUDGET};
 use serde_json::json;
 use toml::{Table, Value};
 
-use crate::keys::{Node, join};
+use crate::config::keys::{Node, join};
 
 /// What a repository's file may say about a key.
 #[derive(Clone, Copy, Debug, PartialEq)]

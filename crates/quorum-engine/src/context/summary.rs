@@ -7,14 +7,14 @@ use quorum_model::symbol::SymbolKind;
 use quorum_syntax::Limits;
 use quorum_syntax::outline::{Declaration, Reader, ReferenceKind, outline};
 
-use crate::assemble::{Candidate, Cut};
+use crate::context::assemble::{Candidate, Cut};
 
 /// Longer signatures are cut, in bytes.
 const LONGEST_SIGNATURE: usize = 160;
 
 /// A file whose declarations are of interest.
 #[derive(Clone, Copy, Debug)]
-pub struct Declaring<'a> {
+pub(crate) struct Declaring<'a> {
     /// The file.
     pub path: &'a str,
     /// Its text.
@@ -25,7 +25,7 @@ pub struct Declaring<'a> {
 
 /// What a file declares and what it imports, read once for all that ask.
 #[derive(Clone, Debug, Default)]
-pub struct Summary {
+pub(crate) struct Summary {
     signatures: String,
     tests: String,
     /// The names that it imports, as they are written.
@@ -34,7 +34,7 @@ pub struct Summary {
 
 impl Summary {
     /// Reads `file`; a file that cannot be read as code declares nothing.
-    pub fn of(file: Declaring<'_>) -> Self {
+    pub(crate) fn of(file: Declaring<'_>) -> Self {
         let reader = Reader::of(file.language, file.path);
         let Ok(found) = outline(file.text.as_bytes(), reader, Limits::default()) else {
             return Self::default();
@@ -54,12 +54,12 @@ impl Summary {
     }
 
     /// The signatures of the file at `path`, for `reason`; absent where it declares nothing.
-    pub fn signatures(&self, path: &str, reason: &str) -> Option<Candidate> {
+    pub(crate) fn signatures(&self, path: &str, reason: &str) -> Option<Candidate> {
         candidate(&self.signatures, path, reason, ContextKind::Summary)
     }
 
     /// The tests of the file at `path`, for `reason`; absent where it has none.
-    pub fn tests(&self, path: &str, reason: &str) -> Option<Candidate> {
+    pub(crate) fn tests(&self, path: &str, reason: &str) -> Option<Candidate> {
         candidate(&self.tests, path, reason, ContextKind::Test)
     }
 }

@@ -78,7 +78,7 @@ pub const TEMPLATE: &str = r#"# What Quorum does in this repository. Every key i
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Layers, Origin, TextLayer, load};
+    use crate::config::{Layers, Origin, TextLayer, load};
 
     /// The template is right as it stands, and also with every comment taken away.
     #[test]

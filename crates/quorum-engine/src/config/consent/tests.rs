@@ -1,6 +1,7 @@
-use super::*;
-use crate::{Layers, Loaded, Origin, TextLayer, load};
 use std::collections::BTreeSet;
+
+use super::*;
+use crate::config::{Layers, Loaded, Origin, TextLayer, load};
 
 fn user(text: &str) -> TextLayer {
     TextLayer { origin: Origin::User("own.toml".to_owned()), text: text.to_owned() }

@@ -4,11 +4,11 @@ use quorum_model::SCHEMA_VERSION;
 use quorum_model::context::{ContextItem, ContextKind, ContextManifest};
 use quorum_plan::sop::Sop;
 
-use crate::sections;
+use crate::context::sections;
 
 /// Something that a reviewer could be told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// What it is.
     pub kind: ContextKind,
     /// Where it comes from.
@@ -23,7 +23,7 @@ pub struct Candidate {
 
 /// How a candidate may be shortened where there is no room for all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
+pub(crate) enum Cut {
     /// Not at all: it goes in whole, or not.
     Never,
     /// After a line; and it may not take more than a quarter of the room for everything.
@@ -34,7 +34,7 @@ pub enum Cut {
 
 /// What a reviewer's context is made from.
 #[derive(Clone, Debug)]
-pub struct Request<'a> {
+pub(crate) struct ContextRequest<'a> {
     /// The reviewer.
     pub agent: Option<&'a str>,
     /// The files that it is shown.
@@ -51,7 +51,7 @@ pub struct Request<'a> {
 
 /// What a reviewer is told beside the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assembled {
+pub(crate) struct Assembled {
     /// What went in, what did not, and why.
     pub manifest: ContextManifest,
     /// The text, without the standing orders, which are shown on their own.
@@ -60,8 +60,8 @@ pub struct Assembled {
 
 /// Chooses: standing orders whole, then decisions, signatures, tests and conventions, as far as they
 /// fit. Which file's SOPs fit together was decided before; those that are given all go in.
-pub fn assemble(request: Request<'_>, count: impl Fn(&str) -> u64) -> Assembled {
-    let Request { agent, files, sops, mut candidates, left_out, limit } = request;
+pub(crate) fn assemble(request: ContextRequest<'_>, count: impl Fn(&str) -> u64) -> Assembled {
+    let ContextRequest { agent, files, sops, mut candidates, left_out, limit } = request;
     let mut chosen = Chosen { left: limit, limit, ..Chosen::default() };
     for sop in sops {
         chosen.left = chosen.left.saturating_sub(sop.tokens);
@@ -188,7 +188,7 @@ mod tests {
     fn the_more_important_goes_first_whatever_the_order() {
         let line = |kind, source| candidate(kind, source, "line\n".to_owned(), Cut::Never);
         let orders = [sop("orders", 10)];
-        let request = Request {
+        let request = ContextRequest {
             agent: Some("go-reviewer"),
             files: vec!["a.go".to_owned()],
             sops: orders.iter().collect(),
@@ -220,7 +220,7 @@ mod tests {
             candidate(ContextKind::Convention, "CONTRIBUTING.md", text, Cut::Sections),
             candidate(ContextKind::Convention, "STYLE.md", "words ".repeat(90), Cut::Never),
         ];
-        let request = Request {
+        let request = ContextRequest {
             agent: None,
             files: Vec::new(),
             sops: Vec::new(),
@@ -261,7 +261,7 @@ mod tests {
                 .collect();
             let limit = orders.iter().sum::<u64>() + room;
             let expected = candidates.len() + sops.len();
-            let request = Request {
+            let request = ContextRequest {
                 agent: None,
                 files: Vec::new(),
                 sops: sops.iter().collect(),

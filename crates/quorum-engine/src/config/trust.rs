@@ -3,7 +3,7 @@
 use quorum_model::wording;
 use serde::{Deserialize, Serialize};
 
-use crate::Loaded;
+use crate::config::Loaded;
 
 /// What the file can say, for messages.
 const KEYS: &str = "[[trusted]] with repository (text, needed), digest (text, needed), settings (list of texts, \
@@ -72,7 +72,7 @@ impl Trust {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Layers, Origin, TextLayer, load};
+    use crate::config::{Layers, Origin, TextLayer, load};
 
     #[test]
     fn trust_is_kept_by_repository_and_taken_back_by_repository() {

@@ -5,7 +5,7 @@
 
 use quorum_plan::glob::Globs;
 
-use crate::lenient::Page;
+use crate::context::lenient::Page;
 
 /// A document that says how code is written.
 #[derive(Clone, Debug)]

@@ -3,11 +3,11 @@
 use quorum_model::context::ContextKind;
 use quorum_model::finding::Finding;
 
-use crate::assemble::{Candidate, Cut};
+use crate::context::assemble::{Candidate, Cut};
 
 /// How an earlier finding ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending<'a> {
+pub(crate) enum Ending<'a> {
     /// Somebody set it aside.
     Dismissed {
         /// Why.
@@ -22,7 +22,7 @@ pub enum Ending<'a> {
 }
 
 /// What became of a finding of an earlier review.
-pub fn finding(finding: &Finding, ending: Ending<'_>) -> Candidate {
+pub(crate) fn finding(finding: &Finding, ending: Ending<'_>) -> Candidate {
     let Finding { file, line, severity, issue, fingerprint, .. } = finding;
     let title = issue.lines().next().unwrap_or_default();
     let said = format!("{} {file}:{line}: {title}", severity.as_str());
@@ -43,7 +43,7 @@ pub fn finding(finding: &Finding, ending: Ending<'_>) -> Candidate {
 }
 
 /// A lesson of an earlier review.
-pub fn lesson(id: &str, title: &str, content: &str) -> Candidate {
+pub(crate) fn lesson(id: &str, title: &str, content: &str) -> Candidate {
     Candidate {
         kind: ContextKind::Decision,
         source: format!("memory {id}"),

@@ -2,8 +2,8 @@
 
 use toml::Value;
 
-use crate::error::ConfigError;
-use crate::keys::{Kind, Node, nearest};
+use crate::config::error::ConfigError;
+use crate::config::keys::{Kind, Node, nearest};
 
 const PREFIX: &str = "QUORUM_";
 

@@ -4,12 +4,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::Hit;
-use crate::labels::cwe_in;
+use crate::eval::Hit;
+use crate::eval::labels::cwe_in;
 
 /// Why a tool's output is not taken.
 #[derive(Debug, Error)]
-pub enum ForeignError {
+pub(crate) enum ForeignError {
     /// It is not JSON.
     #[error("it is not JSON: {0}")]
     Json(#[from] serde_json::Error),
@@ -21,7 +21,7 @@ pub enum ForeignError {
 /// Reads SARIF, or the JSON that bandit, ruff, semgrep and eslint write.
 ///
 /// Files are named as the tool names them; [`relative`] makes them comparable.
-pub fn read(text: &str) -> Result<Vec<Hit>, ForeignError> {
+pub(crate) fn read(text: &str) -> Result<Vec<Hit>, ForeignError> {
     let value: Value = serde_json::from_str(text)?;
     if value.get("runs").is_some() {
         return Ok(sarif(&value));
@@ -37,7 +37,7 @@ pub fn read(text: &str) -> Result<Vec<Hit>, ForeignError> {
 }
 
 /// The path of `file` below `root`, where it lies there.
-pub fn relative(file: &str, root: &str) -> String {
+pub(crate) fn relative(file: &str, root: &str) -> String {
     let file = file.strip_prefix("file://").unwrap_or(file);
     let file = file.strip_prefix("./").unwrap_or(file);
     let root = root.trim_end_matches('/');

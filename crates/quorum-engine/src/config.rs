@@ -11,14 +11,13 @@ mod environment;
 mod error;
 mod keys;
 mod layers;
-mod locate;
+pub mod reference;
 pub mod template;
 pub mod trust;
 
 pub use consent::{Claim, Held, in_repository};
 pub use error::ConfigError;
 pub use layers::{Layers, Loaded, Origin, Setting, TextLayer, load};
-pub use locate::{advisories_file, key_file, trust_file, user_file};
 pub use toml::Value;
 
 /// The name of the file in a repository and in the user's configuration folder.

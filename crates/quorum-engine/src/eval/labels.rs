@@ -80,7 +80,7 @@ fn verdict(what: &str) -> Expected {
 }
 
 /// The labels in a file's comments, in the order of their lines.
-pub fn read(text: &str) -> Vec<Label> {
+pub(crate) fn read(text: &str) -> Vec<Label> {
     let lines: Vec<&str> = text.lines().collect();
     let mut labels = Vec::new();
     for (index, line) in lines.iter().enumerate() {
@@ -156,7 +156,7 @@ fn number(index: usize) -> u64 {
 }
 
 /// What the names of the folders say about a whole file: `positive` or `negative`, and their like.
-pub fn of_path(path: &str) -> Option<Label> {
+pub(crate) fn of_path(path: &str) -> Option<Label> {
     const DEFECT: [&str; 8] =
         ["positive", "positives", "bad", "insecure", "vulnerable", "unsafe", "invalid", "tp"];
     const SOUND: [&str; 8] =
@@ -175,7 +175,7 @@ pub fn of_path(path: &str) -> Option<Label> {
 
 /// A row of a table of files: name, category, expected, and perhaps a weakness class.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub(crate) struct Row {
     /// The file's name, with or without its ending.
     pub file: String,
     /// The label.
@@ -184,7 +184,7 @@ pub struct Row {
 
 /// The rows of a CSV table `file, category, expected[, cwe]`; a line that starts with `#` and a
 /// heading are skipped.
-pub fn read_table(text: &str) -> Result<Vec<Row>, TableError> {
+pub(crate) fn read_table(text: &str) -> Result<Vec<Row>, TableError> {
     let mut rows = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let fields: Vec<&str> =
@@ -212,7 +212,7 @@ pub fn read_table(text: &str) -> Result<Vec<Row>, TableError> {
 /// A row that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} is not `file, category, expected`: {text}")]
-pub struct TableError {
+pub(crate) struct TableError {
     /// Its number.
     pub line: u64,
     /// Its text.
@@ -220,7 +220,7 @@ pub struct TableError {
 }
 
 /// A weakness class that is named in a path or a rule, such as `CWE-089` or `cwe_79`.
-pub fn cwe_in(text: &str) -> Option<u32> {
+pub(crate) fn cwe_in(text: &str) -> Option<u32> {
     pattern!(CWE, r"(?i)cwe[-_]?0*(\d{1,4})\b");
     CWE.captures(text)?.get(1)?.as_str().parse().ok()
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::Hit;
-use crate::labels::{Expected, Label};
+use crate::eval::Hit;
+use crate::eval::labels::{Expected, Label};
 
 /// A file of a corpus with its labels.
 #[derive(Clone, Debug)]
