@@ -14,6 +14,7 @@ use quorum_model::result::ReviewResult;
 use quorum_model::search::SearchResults;
 use quorum_model::size::SizeReport;
 use quorum_model::symbol::{IndexReport, RepositoryMap};
+use quorum_store::Seal;
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -80,6 +81,9 @@ pub trait Operations: Send + Sync + 'static {
 
     /// Who sets findings aside here.
     fn author(&self, root: &Path) -> String;
+
+    /// What they mark it with; absent where there is no place for their key.
+    fn seal(&self, root: &Path) -> Result<Option<Seal>, ToolError>;
 }
 
 /// How tokens are counted and when branches do less.

@@ -25,6 +25,7 @@ use quorum_store::{Run, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
+use crate::kept;
 use crate::record::Recorder;
 use crate::workspace::Workspace;
 
@@ -147,7 +148,7 @@ impl<'a> Surroundings<'a> {
             return Ok(Vec::new());
         }
         let now = Timestamp::now();
-        let ledger = Ledger::look(root)?;
+        let ledger = Ledger::look(root, kept::present_seal(root)?)?;
         let mut dismissals: Dismissals = ledger.dismissals()?;
         dismissals.add(self.workspace.policy().dismissals().unwrap_or_default());
         let files: Vec<&str> = paths.iter().copied().collect();

@@ -23,6 +23,7 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
+use crate::kept;
 use crate::record::Recorder;
 use crate::rounds::{self, Round};
 use crate::workspace::Workspace;
@@ -92,6 +93,7 @@ pub(crate) fn settle(
         }
         None => (None, Judgement::default(), Dismissals::default()),
     };
+    problems.extend(unsealed(here.unsealed));
     set_aside.add(shared);
     let standing = match &round {
         Some(round) => {
@@ -350,7 +352,7 @@ fn look_up(
     review: &Review<'_>,
     shared: Vec<Dismissal>,
 ) -> Result<(Ledger, Judgement, Dismissals), StoreError> {
-    let ledger = Ledger::open(root)?;
+    let ledger = Ledger::open(root, kept::present_seal(root)?)?;
     let judgement = ledger.judge(review, shared)?;
     let dismissals = ledger.dismissals()?;
     Ok((ledger, judgement, dismissals))
@@ -407,6 +409,20 @@ fn without(outcomes: &[AgentOutcome], aside: &[&Finding]) -> Vec<AgentOutcome> {
         });
     }
     outcomes
+}
+
+/// What is said where a ledger sets findings aside without the user's mark.
+fn unsealed(count: usize) -> Option<String> {
+    let stand = match count {
+        0 => return None,
+        1 => "1 finding stands although".to_owned(),
+        more => format!("{more} findings stand although"),
+    };
+    Some(format!(
+        "{stand} this clone's ledger sets it aside: the dismissal lacks the mark of your key, so somebody \
+         else wrote it, or a version of Quorum that left no marks. `quorum dismiss --list` shows such \
+         dismissals; dismiss again what you agree with"
+    ))
 }
 
 fn unconsidered(error: &StoreError) -> String {

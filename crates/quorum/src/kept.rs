@@ -50,6 +50,14 @@ pub(crate) fn seal(root: &Path, run: &str) -> Result<Seal, Failure> {
     Ok(seal.ok_or_else(|| StoreError::Foreign(run.to_owned()))?)
 }
 
+/// What the user's dismissals are marked with, to tell them from others'; absent where there is no key.
+pub(crate) fn present_seal(root: &Path) -> Result<Option<Seal>, StoreError> {
+    match quorum_config::key_file() {
+        Some(file) => Seal::find(&file, root),
+        None => Ok(None),
+    }
+}
+
 /// `run`, where the user started it here: only such a one says what is sent, paid for and run.
 pub(crate) fn own(root: &Path, run: RunSummary) -> Result<OwnRun, Failure> {
     Ok(seal(root, run.id())?.own(run)?)

@@ -22,6 +22,7 @@ use quorum_plan::roster::Roster;
 use quorum_plan::sop;
 use quorum_scope::repository::Repository;
 use quorum_scope::request::PolicySource;
+use quorum_store::Seal;
 use serde_json::Value;
 
 use crate::cli::{
@@ -308,5 +309,9 @@ impl Operations for Program {
     fn author(&self, root: &Path) -> String {
         let repository = Repository::discover(root);
         repository.map_or_else(|_| "unknown".to_owned(), |found| dismiss::author_in(&found))
+    }
+
+    fn seal(&self, root: &Path) -> Result<Option<Seal>, ToolError> {
+        Ok(kept::new_seal(root)?)
     }
 }
