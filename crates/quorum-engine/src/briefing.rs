@@ -24,6 +24,7 @@ use crate::context::decision::{self, Ending};
 use crate::context::summary::{Declaring, Summary};
 use crate::context::{Assembled, Candidate, ContextRequest, Cut, assemble};
 use crate::error::EngineError;
+use crate::kept;
 use crate::record::Recorder;
 use crate::workspace::Workspace;
 
@@ -146,7 +147,7 @@ impl<'a> Surroundings<'a> {
             return Ok(Vec::new());
         }
         let now = self.workspace.environment.clock.now();
-        let ledger = Ledger::look(root)?;
+        let ledger = Ledger::look(root, kept::present_seal(root, &self.workspace.environment)?)?;
         let mut dismissals: Dismissals = ledger.dismissals()?;
         dismissals.add(self.workspace.policy().dismissals().unwrap_or_default());
         let files: Vec<&str> = paths.iter().copied().collect();

@@ -22,7 +22,9 @@ use quorum_store::{RunSummary, StoreError, page};
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use serde::{Deserialize, Serialize};
 
+use crate::environment::Environment;
 use crate::error::EngineError;
+use crate::kept;
 use crate::record::Recorder;
 use crate::rounds::{self, Round};
 use crate::workspace::Workspace;
@@ -83,7 +85,8 @@ pub(crate) fn settle(
         outside: &outside,
     };
     let mut problems = Vec::new();
-    let looked_up = recorder.root().map(|root| look_up(root, &review, shared.clone()));
+    let looked_up =
+        recorder.root().map(|root| look_up(root, &review, shared.clone(), &workspace.environment));
     let (mut ledger, here, mut set_aside) = match looked_up {
         Some(Ok(found)) => (Some(found.0), found.1, found.2),
         Some(Err(error)) => {
@@ -92,6 +95,7 @@ pub(crate) fn settle(
         }
         None => (None, Judgement::default(), Dismissals::default()),
     };
+    problems.extend(unsealed(here.unsealed));
     set_aside.add(shared);
     let standing = match &round {
         Some(round) => {
@@ -373,8 +377,9 @@ fn look_up(
     root: &Path,
     review: &Review<'_>,
     shared: Vec<Dismissal>,
+    environment: &Environment,
 ) -> Result<(Ledger, Judgement, Dismissals), StoreError> {
-    let ledger = Ledger::open(root)?;
+    let ledger = Ledger::open(root, kept::present_seal(root, environment)?)?;
     let judgement = ledger.judge(review, shared)?;
     let dismissals = ledger.dismissals()?;
     Ok((ledger, judgement, dismissals))
@@ -431,6 +436,20 @@ fn without(outcomes: &[AgentOutcome], aside: &[&Finding]) -> Vec<AgentOutcome> {
         });
     }
     outcomes
+}
+
+/// What is said where a ledger sets findings aside without the user's mark.
+fn unsealed(count: usize) -> Option<String> {
+    let stand = match count {
+        0 => return None,
+        1 => "1 finding stands although".to_owned(),
+        more => format!("{more} findings stand although"),
+    };
+    Some(format!(
+        "{stand} this clone's ledger sets it aside: the dismissal lacks the mark of your key, so somebody \
+         else wrote it, or a version of Quorum that left no marks. `quorum dismiss --list` shows such \
+         dismissals; dismiss again what you agree with"
+    ))
 }
 
 fn unconsidered(error: &StoreError) -> String {

@@ -32,10 +32,7 @@ impl Kept {
 
 /// What a run that begins below `root` is marked with; absent where there is no place for the user's
 /// key, and the run cannot go on after it ended.
-pub(crate) fn new_seal(
-    root: &Path,
-    environment: &Environment,
-) -> Result<Option<Seal>, EngineError> {
+pub fn new_seal(root: &Path, environment: &Environment) -> Result<Option<Seal>, EngineError> {
     let Some(file) = &environment.key_file else { return Ok(None) };
     match Seal::make(file, root) {
         Ok(seal) => Ok(Some(seal)),
@@ -53,6 +50,14 @@ pub(crate) fn seal(root: &Path, run: &str, environment: &Environment) -> Result<
     })?;
     let seal = Seal::find(file, root)?;
     Ok(seal.ok_or_else(|| StoreError::Foreign(run.to_owned()))?)
+}
+
+/// What the user's dismissals are marked with, to tell them from others'; absent where there is no key.
+pub fn present_seal(root: &Path, environment: &Environment) -> Result<Option<Seal>, StoreError> {
+    match &environment.key_file {
+        Some(file) => Seal::find(file, root),
+        None => Ok(None),
+    }
 }
 
 /// `run`, where the user started it here: only such a one says what is sent, paid for and run.

@@ -11,7 +11,7 @@ use quorum_engine::search::SearchRequest;
 use quorum_engine::size::SizeRequest;
 use quorum_engine::{
     Begun, CancellationToken, Delegated, EngineError, Environment, ErrorCode, Observer, Progress,
-    ReviewRequest, SharedObserver, Stage, Workspace, silent, workspace,
+    ReviewRequest, SharedObserver, Stage, Workspace, kept, silent, workspace,
 };
 use quorum_index::Counter;
 use quorum_model::agent::Agent;
@@ -22,6 +22,7 @@ use quorum_model::result::ReviewResult;
 use quorum_model::search::SearchResults;
 use quorum_model::size::SizeReport;
 use quorum_model::symbol::{IndexReport, RepositoryMap};
+use quorum_store::Seal;
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -220,6 +221,11 @@ impl Operations {
         parts: &[Part],
     ) -> Result<ReviewResult, ToolError> {
         Delegated::finish(root, run, parts, &self.environment).map_err(changed)
+    }
+
+    /// What dismissals are marked with; absent where there is no place for the user's key.
+    pub(crate) fn seal(&self, root: &Path) -> Result<Option<Seal>, ToolError> {
+        Ok(kept::new_seal(root, &self.environment)?)
     }
 
     /// The reviewers that there are.

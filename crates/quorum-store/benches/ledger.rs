@@ -75,7 +75,7 @@ fn review<'a>(
 }
 
 fn fill(root: &Path) {
-    let mut ledger = Ledger::open(root).expect("a ledger");
+    let mut ledger = Ledger::open(root, None).expect("a ledger");
     let scope = scope(0..FILES);
     let findings: Vec<Finding> = (0..FILES)
         .flat_map(|file| (0..PER_FILE).map(move |number| finding(file, number)))
@@ -99,7 +99,7 @@ fn judge_a_large_pull_request(bencher: Bencher<'_, '_>) {
         (0..99).map(|line| ["line ", &line.to_string(), "\n"].concat()).collect::<String>();
     let text = |_: &str| Some(content.clone());
     bencher.bench_local(|| {
-        let ledger = Ledger::open(root.path()).expect("a ledger");
+        let ledger = Ledger::open(root.path(), None).expect("a ledger");
         let review = review("r1", &scope, &findings, &outcomes, &text);
         let judgement = ledger.judge(&review, Vec::new()).expect("a judgement");
         assert_eq!((judgement.findings.len(), judgement.gone.len()), (500, 500));

@@ -10,8 +10,8 @@ use crate::error::StoreError;
 use crate::folder::{Folder, refuse_link};
 
 /// How the tables came to be: each step is taken once, and the number of steps is the version.
-const STEPS: [&str; 2] = [FIRST, OFFERS];
-const VERSION: u32 = 2;
+const STEPS: [&str; 3] = [FIRST, OFFERS, SEALS];
+const VERSION: u32 = 3;
 /// How long to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -25,6 +25,8 @@ CREATE TABLE offers (
     created TEXT NOT NULL
 ) WITHOUT ROWID;
 ";
+
+const SEALS: &str = "ALTER TABLE dismissals ADD COLUMN seal TEXT;";
 
 const FIRST: &str = "
 CREATE TABLE entries (

@@ -52,6 +52,9 @@ pub enum StoreError {
     /// The user's key is none, or others can read it.
     #[error("{} is no key of yours alone", .0.display())]
     Key(PathBuf),
+    /// There is no place for the user's key.
+    #[error("there is no home folder with a key that marks what you set aside")]
+    NoKey,
     /// A file is not what its name says.
     #[error("{}: {cause}", path.display())]
     Malformed {
@@ -95,8 +98,11 @@ impl StoreError {
                  `quorum review` starts one"
             }
             Self::Key(_) => {
-                "it marks the runs that you start, for you alone to go on with: remove it, and the next \
+                "it marks the runs that you start and what you set aside: remove it, and the next \
                  review makes a new one"
+            }
+            Self::NoKey => {
+                "set HOME, or set it aside for the whole team with `quorum dismiss --shared`"
             }
             Self::JournalFailed(_) => "`quorum resume` goes on from what was saved",
             Self::Database { source, .. } => return database_hint(source),

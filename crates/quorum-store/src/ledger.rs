@@ -17,6 +17,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 use crate::database::{Database, from_column, to_column};
 use crate::error::StoreError;
+use crate::seal::Seal;
 use dismissal::{Dismissal, Dismissals};
 use judge::{Entry, Judgement, Review, Texts, fingerprints, judge};
 use region::Anchors;
@@ -25,17 +26,19 @@ use region::Anchors;
 #[derive(Debug)]
 pub struct Ledger {
     database: Database,
+    seal: Option<Seal>,
 }
 
 impl Ledger {
-    /// Opens the ledger of the repository at `root`.
-    pub fn open(root: &Path) -> Result<Self, StoreError> {
-        Ok(Self { database: Database::open(root)? })
+    /// Opens the ledger of the repository at `root`. Of what was set aside in it, only what has the
+    /// user's `seal` counts: a folder can bring a ledger along.
+    pub fn open(root: &Path, seal: Option<Seal>) -> Result<Self, StoreError> {
+        Ok(Self { database: Database::open(root)?, seal })
     }
 
     /// The same for reading: nothing is made where there is nothing.
-    pub fn look(root: &Path) -> Result<Self, StoreError> {
-        Ok(Self { database: Database::look(root)? })
+    pub fn look(root: &Path, seal: Option<Seal>) -> Result<Self, StoreError> {
+        Ok(Self { database: Database::look(root)?, seal })
     }
 
     /// Says where the findings of a review stand. `shared` are the dismissals of the committed file,
@@ -46,9 +49,17 @@ impl Ledger {
         shared: Vec<Dismissal>,
     ) -> Result<Judgement, StoreError> {
         let known = self.database.read(|connection| known(connection, review))?;
-        let mut dismissals = self.dismissals()?;
-        dismissals.add(shared);
-        Ok(judge(review, &known, &dismissals))
+        let Kept { mut own, foreign } = self.kept()?;
+        own.add(shared);
+        let mut judgement = judge(review, &known, &own);
+        if !foreign.is_empty() {
+            let otherwise = judge(review, &known, &foreign);
+            let both = otherwise.findings.iter().zip(&judgement.findings);
+            let aside = |one: &judge::Judged| one.state == FindingState::Dismissed;
+            judgement.unsealed =
+                both.filter(|(foreign, own)| aside(foreign) && !aside(own)).count();
+        }
+        Ok(judgement)
     }
 
     /// Records a review and what was said to it. Recording it again changes nothing.
@@ -98,12 +109,14 @@ impl Ledger {
         })
     }
 
-    /// Sets a finding aside, or refutes it.
+    /// Sets a finding aside, with the user's mark.
     pub fn dismiss(&mut self, dismissal: &Dismissal) -> Result<(), StoreError> {
+        let seal = self.seal.clone().ok_or(StoreError::NoKey)?;
         self.database.write(|transaction| {
+            let text = to_column(dismissal)?;
             transaction.execute(
-                "INSERT OR REPLACE INTO dismissals (fingerprint, dismissal) VALUES (?1, ?2)",
-                params![dismissal.fingerprint, to_column(dismissal)?],
+                "INSERT OR REPLACE INTO dismissals (fingerprint, dismissal, seal) VALUES (?1, ?2, ?3)",
+                params![dismissal.fingerprint, text, seal.dismissal(&text)],
             )?;
             Ok(())
         })
@@ -117,22 +130,46 @@ impl Ledger {
         })
     }
 
-    /// Everything that was set aside here.
+    /// Everything that the user set aside here.
     pub fn dismissals(&self) -> Result<Dismissals, StoreError> {
+        Ok(self.kept()?.own)
+    }
+
+    /// What somebody else set aside here, or an earlier version that left no mark. It does not count.
+    pub fn foreign_dismissals(&self) -> Result<Dismissals, StoreError> {
+        Ok(self.kept()?.foreign)
+    }
+
+    fn kept(&self) -> Result<Kept, StoreError> {
         self.database.read(|connection| {
-            let mut statement = connection.prepare_cached("SELECT dismissal FROM dismissals")?;
-            let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
-            let mut all = Dismissals::default();
-            for row in rows {
-                let dismissal = from_column::<Dismissal>(&row?)?;
+            let mut statement =
+                connection.prepare_cached("SELECT dismissal, seal FROM dismissals")?;
+            let mut rows = statement.query([])?;
+            let mut kept = Kept::default();
+            while let Some(row) = rows.next()? {
+                let (text, mark): (String, Option<String>) = (row.get(0)?, row.get(1)?);
+                let dismissal = from_column::<Dismissal>(&text)?;
                 // A second look's opinion held for its run; earlier versions kept it.
-                if !dismissal.refuted {
-                    all.add([dismissal]);
+                if dismissal.refuted {
+                    continue;
+                }
+                let own = self.seal.as_ref().zip(mark.as_deref());
+                if own.is_some_and(|(seal, mark)| seal.is_own_dismissal(&text, mark)) {
+                    kept.own.add([dismissal]);
+                } else {
+                    kept.foreign.add([dismissal]);
                 }
             }
-            Ok(all)
+            Ok(kept)
         })
     }
+}
+
+/// What was set aside in a ledger, by whether it has the user's mark.
+#[derive(Debug, Default)]
+struct Kept {
+    own: Dismissals,
+    foreign: Dismissals,
 }
 
 /// The entries that a review can meet: those with a fingerprint of its findings, and the open ones

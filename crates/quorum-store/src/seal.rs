@@ -1,8 +1,9 @@
-//! Who started a run, and where.
+//! Who started a run, and where; and who set a finding aside.
 //!
 //! A run's files say what goes on when it is resumed: what is sent to whom, what is paid for, which
-//! programs run. A folder that somebody else made can bring such files along. So whoever starts a run
-//! marks it with a key of their own, and nobody goes on with a run that lacks the mark.
+//! programs run. A ledger says which findings count no more. A folder that somebody else made can bring
+//! both along. So whoever starts a run, or sets a finding aside, marks it with a key of their own, and
+//! what lacks the mark counts for nothing.
 
 use std::fmt;
 use std::fs;
@@ -21,7 +22,8 @@ const LENGTH: usize = 32;
 /// elsewhere, and what decides.
 const FILES: [&str; 3] = ["request.json", "request.diff", "policy.json"];
 
-/// What one user marks runs with in one folder.
+/// What one user marks runs with in one folder, and dismissals with anywhere: those are of exactly one
+/// finding, and a clone that is moved takes them along.
 #[derive(Clone)]
 pub struct Seal {
     key: [u8; LENGTH],
@@ -112,21 +114,39 @@ impl Seal {
         layout: &Layout,
         plan: Option<&[u8]>,
     ) -> Result<blake3::Hash, StoreError> {
+        let mut files = Vec::new();
+        for name in FILES {
+            files.push(read(&layout.root().join(name))?);
+        }
+        let about = [Some(id.as_bytes()), Some(&self.folder), plan];
+        let files = files.iter().map(Option::as_deref);
+        Ok(self.digest(b"quorum run 1", about.into_iter().chain(files)))
+    }
+
+    /// The mark of a dismissal, from its form in the ledger.
+    pub(crate) fn dismissal(&self, text: &str) -> String {
+        self.digest(b"quorum dismissal 1", [Some(text.as_bytes())]).to_hex().to_string()
+    }
+
+    /// Whether a dismissal has this user's mark.
+    pub(crate) fn is_own_dismissal(&self, text: &str, mark: &str) -> bool {
+        let own = self.digest(b"quorum dismissal 1", [Some(text.as_bytes())]);
+        blake3::Hash::from_hex(mark).is_ok_and(|mark| mark == own)
+    }
+
+    fn digest<'a>(
+        &self,
+        kind: &'static [u8],
+        parts: impl IntoIterator<Item = Option<&'a [u8]>>,
+    ) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
-        // With its length before it, no part can be taken for the end of another.
-        let mut add = |part: Option<&[u8]>| {
+        for part in std::iter::once(Some(kind)).chain(parts) {
+            // With its length before it, no part can be taken for the end of another.
             let length = part.map_or(u64::MAX, |part| part.len() as u64);
             hasher.update(&length.to_le_bytes());
             hasher.update(part.unwrap_or_default());
-        };
-        add(Some(b"quorum run 1"));
-        add(Some(id.as_bytes()));
-        add(Some(&self.folder));
-        add(plan);
-        for name in FILES {
-            add(read(&layout.root().join(name))?.as_deref());
         }
-        Ok(hasher.finalize())
+        hasher.finalize()
     }
 }
 

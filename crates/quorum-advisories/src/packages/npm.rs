@@ -97,6 +97,10 @@ fn asked_for(node: &Node) -> Vec<&str> {
 fn installed(path: &str, node: &Node, direct: &[&str]) -> Option<Package> {
     let (above, folder) = path.rsplit_once("node_modules/")?;
     let name = node.text_at("name").unwrap_or(folder);
+    if node.is_true("link") {
+        // A member of the workspace, whose version is whatever its folder has.
+        return Some(Package::new(Npm, name, node.line).origin(Origin::Path));
+    }
     let version = node.text_at("version")?;
     let line = node.get("version").map_or(node.line, |version| version.line);
     let is_direct = !above.contains("node_modules/") && direct.contains(&folder);

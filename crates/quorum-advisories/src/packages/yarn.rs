@@ -75,7 +75,9 @@ impl Entry {
         let origin = if is_git(wanted) || is_git(resolved) {
             let commit = resolved.rsplit_once(['#', '=']).map_or("", |(_, commit)| commit);
             Origin::Git { url: wanted.to_owned(), pinned: is_commit(commit) }
-        } else if wanted.starts_with("file:") || resolved.contains("@file:") {
+        } else if [wanted, resolved].iter().any(|text| text.starts_with("file:"))
+            || resolved.contains("@file:")
+        {
             Origin::Path
         } else if wanted.starts_with("http") && !resolved.contains("/-/") {
             Origin::Url { url: wanted.to_owned(), verified: resolved.contains('#') }

@@ -72,7 +72,7 @@ pub(crate) fn dismiss(desk: &Desk, arguments: Dismiss) -> Result<Answer, ToolErr
         author,
         arguments.expires,
     );
-    Ledger::open(&root)?.dismiss(&dismissal)?;
+    Ledger::open(&root, desk.operations.seal(&root)?)?.dismiss(&dismissal)?;
     Ok(vec![text(&json!({ "dismissed": finding.id, "fingerprint": finding.fingerprint }))])
 }
 

@@ -43,6 +43,10 @@ const OPENERS: [&str; 31] = [
     "@",
 ];
 
+/// More of them, which mean something else where there is a tree to tell: Pascal's braces and the slash
+/// of Slim.
+const BARE_OPENERS: [&str; 3] = ["{", "/", "/!"];
+
 /// Comments that may go on over several lines: how they begin and how they end.
 const BLOCKS: [(&str, &str); 14] = [
     ("/*", "*/"),
@@ -65,7 +69,7 @@ const BLOCKS: [(&str, &str); 14] = [
 const LINES: [&str; 9] = ["//", "#", "--", ";", "%", "'", "REM", "rem", "-#"];
 
 /// What a comment can end with on its line, and a line of a notebook.
-const CLOSERS: [&str; 19] = [
+const CLOSERS: [&str; 20] = [
     "\",",
     "\"",
     "\\n",
@@ -85,6 +89,7 @@ const CLOSERS: [&str; 19] = [
     "{% endcomment %}",
     "###",
     "\"\"\"",
+    "}",
 ];
 
 /// One comment.
@@ -251,7 +256,8 @@ fn before_comment<'a>(
         }
     }
     let before = code[..at].trim_end();
-    let opener = OPENERS.into_iter().filter(|opener| before.ends_with(opener));
+    let bare = BARE_OPENERS.into_iter().filter(|_| tree.is_none());
+    let opener = OPENERS.into_iter().chain(bare).filter(|opener| before.ends_with(opener));
     let opener = opener.max_by_key(|opener| opener.len())?;
     Some(&before[..before.len() - opener.len()])
 }
@@ -343,11 +349,15 @@ mod tests {
             "-# quorum:ignore go.x it is a fixture",
             "{% comment %} quorum:ignore go.x it is a fixture {% endcomment %}",
             "   \"# quorum:ignore go.x it is a fixture\\n\",",
+            "{ quorum:ignore go.x it is a fixture }",
+            "  / quorum:ignore go.x it is a fixture",
+            "/! quorum:ignore[go.x] it is a fixture",
         ] {
             assert_eq!(one(line), Some(says(false, "go.x", "it is a fixture")), "{line}");
         }
         assert_eq!(one("f() /* quorum:ignore go.x */"), Some(says(true, "go.x", "")));
         assert_eq!(one("f() # quorum:ignore[a.x, b.y] both"), Some(says(true, "a.x+b.y", "both")));
+        assert_eq!(one("f; { quorum:ignore go.x why }"), Some(says(true, "go.x", "why")));
         assert_eq!(one("x = \"say quorum:ignore go.x why\""), None);
         assert_eq!(one("// quorum:ignore"), None);
         assert_eq!(one("the quorum ignores it"), None);

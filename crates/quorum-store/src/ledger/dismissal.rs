@@ -115,6 +115,11 @@ impl Dismissals {
         known.find(|dismissal| dismissal.holds(now))
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Dismissal> {
         self.0.values()

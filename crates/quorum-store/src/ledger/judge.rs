@@ -77,6 +77,9 @@ pub struct Judgement {
     pub findings: Vec<Judged>,
     /// What earlier reviews found in the files under review, and this one did not.
     pub gone: Vec<Gone>,
+    /// How many of the findings stand although somebody set them aside in the ledger without the
+    /// user's mark.
+    pub unsealed: usize,
 }
 
 /// Where a finding of the review stands.
@@ -136,7 +139,7 @@ pub fn judge(review: &Review<'_>, known: &[Entry], dismissals: &Dismissals) -> J
     let left = known.iter().enumerate();
     let left = left.filter(|(index, entry)| !matched.contains(index) && open(entry));
     let gone = left.filter_map(|(_, entry)| view.gone(entry, dismissals)).collect();
-    Judgement { findings, gone }
+    Judgement { findings, gone, unsealed: 0 }
 }
 
 /// How many lines of a finding a pull request remembers.

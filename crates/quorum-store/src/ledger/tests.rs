@@ -17,6 +17,7 @@ const AGENT: &str = "go-reviewer";
 /// A repository under a reviewer that reports every line with `bad` in it.
 struct History {
     root: tempfile::TempDir,
+    home: tempfile::TempDir,
     files: BTreeMap<String, String>,
     renamed: Vec<(String, String)>,
     deleted: Vec<String>,
@@ -38,6 +39,7 @@ impl History {
     fn new(files: &[(&str, &str)]) -> Self {
         let mut history = Self {
             root: tempfile::tempdir().unwrap(),
+            home: tempfile::tempdir().unwrap(),
             files: BTreeMap::new(),
             renamed: Vec::new(),
             deleted: Vec::new(),
@@ -65,7 +67,8 @@ impl History {
     }
 
     fn ledger(&self) -> Ledger {
-        Ledger::open(self.root.path()).unwrap()
+        let seal = Seal::make(&self.home.path().join("key"), self.root.path()).unwrap();
+        Ledger::open(self.root.path(), Some(seal)).unwrap()
     }
 
     fn review(&mut self, shown: Shown<'_>) -> Vec<(String, FindingState)> {
@@ -392,7 +395,7 @@ fn reviews_beside_each_other_record_a_finding_once() {
                     text: &text,
                     outside: &|_| judge::Outside::Unknown,
                 };
-                let mut ledger = Ledger::open(root).unwrap();
+                let mut ledger = Ledger::open(root, None).unwrap();
                 let judgement = ledger.judge(&review, Vec::new()).unwrap();
                 ledger.record(&review, &judgement).unwrap();
             });
@@ -409,6 +412,65 @@ fn reviews_beside_each_other_record_a_finding_once() {
 }
 
 #[test]
+fn what_somebody_else_set_aside_does_not_count() {
+    let mut history = History::new(&[]);
+    let found = [published("f1", "a.go", 1), published("f2", "a.go", 3)];
+    dismiss(&history, &found[0].fingerprint, None);
+    let own = std::mem::replace(&mut history.home, tempfile::tempdir().unwrap());
+    assert_eq!(history.ledger().dismissals().unwrap(), Dismissals::default(), "a stranger's view");
+    dismiss(&history, &found[1].fingerprint, None);
+    history.home = own;
+    let marked = |history: &History| {
+        let (own, foreign) = (
+            history.ledger().dismissals().unwrap(),
+            history.ledger().foreign_dismissals().unwrap(),
+        );
+        let names = |all: &Dismissals| all.iter().map(|one| one.fingerprint.clone()).collect();
+        let both: (Vec<String>, Vec<String>) = (names(&own), names(&foreign));
+        both
+    };
+    let (first, second) = (found[0].fingerprint.clone(), found[1].fingerprint.clone());
+    assert_eq!(marked(&history), (vec![first.clone()], vec![second.clone()]));
+    // A mark is of one text: moved to another dismissal, or after an edit, it is none.
+    let change = |sql: &str| {
+        history.ledger().database.write(|transaction| transaction.execute(sql, [])).unwrap();
+    };
+    change("UPDATE dismissals SET seal = (SELECT max(seal) FROM dismissals)");
+    change("UPDATE dismissals SET dismissal = replace(dismissal, 'known', 'other')");
+    let mut both = vec![first.clone(), second.clone()];
+    both.sort();
+    assert_eq!(marked(&history), (Vec::new(), both));
+    // Whoever agrees says so again.
+    dismiss(&history, &second, None);
+    assert_eq!(marked(&history), (vec![second], vec![first]));
+}
+
+#[test]
+fn a_ledger_of_an_earlier_version_is_read_and_its_dismissals_have_no_mark() {
+    let history = History::new(&[]);
+    drop(history.ledger());
+    let path = history.root.path().join(".quorum/memory.db");
+    let connection = rusqlite::Connection::open(path).unwrap();
+    let before = "ALTER TABLE dismissals DROP COLUMN seal;
+        INSERT INTO dismissals VALUES ('f', '{\"fingerprint\":\"f\",\"reason\":\"r\",\"author\":\"a\"}');
+        PRAGMA user_version = 2;";
+    connection.execute_batch(before).unwrap();
+    drop(connection);
+    assert!(history.ledger().dismissals().unwrap().is_empty());
+    assert_eq!(history.ledger().foreign_dismissals().unwrap().iter().count(), 1);
+}
+
+#[test]
+fn nothing_is_set_aside_without_a_key() {
+    let history = History::new(&[]);
+    let mut ledger = Ledger::open(history.root.path(), None).unwrap();
+    let finding = published("f", "a.go", 1);
+    let dismissal = Dismissal::of(&finding, "r".to_owned(), "a".to_owned(), None);
+    let error = ledger.dismiss(&dismissal).unwrap_err();
+    assert!(error.hint().is_some_and(|hint| hint.contains("--shared")), "{error}");
+}
+
+#[test]
 fn a_file_that_is_no_ledger_is_named_with_a_way_out() {
     let history = History::new(&[]);
     crate::Folder::prepare(history.root.path()).unwrap();
@@ -417,7 +479,7 @@ fn a_file_that_is_no_ledger_is_named_with_a_way_out() {
         "not a database, sorry\n".repeat(99),
     )
     .unwrap();
-    let error = Ledger::open(history.root.path()).unwrap_err();
+    let error = Ledger::open(history.root.path(), None).unwrap_err();
     assert!(error.to_string().contains("memory.db"), "{error}");
     assert!(error.hint().unwrap().contains("starts anew"));
 }

@@ -22,15 +22,17 @@ const FILE: &str = ".quorum/dismissed.toml";
 
 pub(super) fn run(cli: &Cli, arguments: &DismissArgs) -> Result<u8, Failure> {
     let kept = Kept::open(&process::folder(cli)?)?;
+    let environment = process::environment();
     if arguments.list {
-        let ledger = Ledger::look(&kept.root)?;
+        let ledger = Ledger::look(&kept.root, kept::present_seal(&kept.root, &environment)?)?;
         let policy = Policy::new(Some(&kept.repository), PolicySource::WorkTree);
         let mut all: Dismissals = ledger.dismissals()?;
         all.add(policy.dismissals()?);
-        output::text(&render::dismissals::list(&all, Timestamp::now()), None)?;
+        let foreign = ledger.foreign_dismissals()?;
+        output::text(&render::dismissals::list(&all, &foreign, Timestamp::now()), None)?;
         return Ok(0);
     }
-    let mut ledger = Ledger::open(&kept.root)?;
+    let mut ledger = Ledger::open(&kept.root, kept::new_seal(&kept.root, &environment)?)?;
     let name = arguments.finding.as_deref().unwrap_or_default();
     let finding = named(&kept, arguments, name)?;
     let fingerprint = finding.as_ref().map_or(name, |finding| &finding.fingerprint);

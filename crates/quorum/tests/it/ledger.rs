@@ -106,6 +106,35 @@ fn what_is_dismissed_stays_away_with_its_reason() {
 }
 
 #[test]
+fn what_a_ledger_of_somebody_else_sets_aside_stands_and_is_said() {
+    let sandbox = branch();
+    let stranger = |arguments: &[&str]| {
+        let home = sandbox.root().join("../stranger");
+        sandbox.quorum_with(arguments, |command| {
+            command.env("HOME", home);
+        })
+    };
+    // The folder comes with a ledger that nobody committed.
+    let first = stranger(&["review", "--base", "main", "--format", "json"]);
+    let first: Value = serde_json::from_slice(&first.stdout).expect("a result");
+    let id = first["findings"][0]["id"].as_str().expect("an id");
+    let planted = stranger(&["dismiss", id, "--reason", "looked at", "--author", "Ann"]);
+    assert!(planted.status.success(), "{}", text(&planted.stderr));
+    let found = review(&sandbox, &["--base", "main"]);
+    assert_eq!((&found["verdict"], &found["exit_code"]), (&"BLOCKED".into(), &1.into()));
+    let notes = found["notes"].to_string();
+    assert!(notes.contains("lacks the mark of your key"), "{notes}");
+    let list = text(&sandbox.quorum(&["dismiss", "--list"]).stdout);
+    assert!(list.contains("looked at (does not count"), "{list}");
+    // Who agrees says so themselves.
+    let id = found["findings"][0]["id"].as_str().expect("an id");
+    assert!(sandbox.quorum(&["dismiss", id, "--reason", "I agree"]).status.success());
+    let second = review(&sandbox, &["--base", "main"]);
+    assert_eq!(second["verdict"], "APPROVED");
+    assert!(!second["notes"].to_string().contains("your key"), "{second:#}");
+}
+
+#[test]
 fn a_change_cannot_bring_its_own_dismissals() {
     let sandbox = branch();
     let first = review(&sandbox, &["--base", "main"]);

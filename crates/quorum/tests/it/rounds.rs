@@ -1,7 +1,7 @@
 //! One pull request over many reviews, each from a fresh clone: after each, what the host shows is
 //! compared with what is true of the code.
 
-mod host;
+pub(crate) mod host;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,7 @@
 //! What needs no database: sources, pins, scripts, lock files and licences.
 
+use std::collections::BTreeSet;
+
 use quorum_advisories::packages::{Format, Script, read_as};
 use quorum_advisories::{Ecosystem, Origin, Package, version};
 use quorum_model::severity::Severity;
@@ -10,22 +12,46 @@ use crate::finding::RuleFinding;
 use crate::source::Sources;
 
 pub(super) fn check(change: &Change<'_>, sources: &dyn Sources, findings: &mut Vec<RuleFinding>) {
+    let lock = if change.format.is_lock() || is_installed(change.file.path()) {
+        None
+    } else {
+        change.beside(change.format.locks(), sources)
+    };
+    let lock = lock.as_ref().map(|(path, text)| (path.as_str(), &**text));
+    let held = lock.map(|(path, text)| held(change, path, text)).unwrap_or_default();
     for package in change.changed() {
-        findings.extend(origin(change, package));
+        findings.extend(origin(change, package, &held));
     }
     scripts(change, findings);
     license(change, findings);
-    if !change.format.is_lock() {
-        let lock = change.beside(change.format.locks(), sources);
+    if !change.format.is_lock() && !is_installed(change.file.path()) {
         match lock {
-            Some((path, text)) => out_of_step(change, &path, &text, findings),
+            Some((path, text)) => out_of_step(change, path, text, findings),
             None => floating(change, findings),
         }
     }
 }
 
+/// Whether a package manager put the file there: what such a manifest asks for is settled by the lock
+/// file of whoever installed it, and what it needs for its own development is not installed.
+fn is_installed(path: &str) -> bool {
+    path.split('/').any(|part| part == "node_modules")
+}
+
+/// The packages that a lock file holds to one commit, by name.
+fn held(change: &Change<'_>, path: &str, text: &str) -> BTreeSet<String> {
+    let Some(format) = Format::of(path) else { return BTreeSet::new() };
+    let Ok(lock) = read_as(format, text) else { return BTreeSet::new() };
+    if !pins(change, path, format, text) {
+        return BTreeSet::new();
+    }
+    let pinned = |package: &&Package| matches!(package.origin, Origin::Git { pinned: true, .. });
+    let packages = lock.packages.iter().filter(pinned);
+    packages.map(|package| package.ecosystem.normalize(&package.name)).collect()
+}
+
 /// Code that comes from somewhere other than the registry, and can change under the same name.
-fn origin(change: &Change<'_>, package: &Package) -> Option<RuleFinding> {
+fn origin(change: &Change<'_>, package: &Package, held: &BTreeSet<String>) -> Option<RuleFinding> {
     let (severity, issue, recommendation) = match &package.origin {
         Origin::Git { pinned: true, url } | Origin::Url { verified: true, url }
             if !url.starts_with("http://") =>
@@ -39,6 +65,15 @@ fn origin(change: &Change<'_>, package: &Package) -> Option<RuleFinding> {
                 package.name
             ),
             "Fetch it over HTTPS, and pin it to a commit or a hash.".to_owned(),
+        ),
+        Origin::Git { .. } if held.contains(&package.ecosystem.normalize(&package.name)) => (
+            Severity::Low,
+            format!(
+                "{} is taken from a git repository without a commit. The lock file holds it to one until \
+                 somebody updates it; then whoever can push there decides what is installed.",
+                package.name
+            ),
+            format!("Name a full commit for {}, or use a released version.", package.name),
         ),
         Origin::Git { .. } => (
             Severity::Medium,

@@ -407,3 +407,70 @@ fn a_source_that_settings_name_is_known() {
         .with(".npmrc", "registry=https://mirror.example/\n");
     assert_eq!(blamed(path, base, &head, &named), []);
 }
+
+#[test]
+fn a_member_of_the_workspace_is_in_the_lock_file_as_a_link() {
+    let manifest = |version: &str| {
+        format!(
+            "{{\n \"workspaces\": [\"parts/*\"],\n \"dependencies\": {{\n  \"part\": \"{version}\"\n }}\n}}\n"
+        )
+    };
+    let lock = "{\n \"packages\": {\n  \"\": {\"dependencies\": {\"part\": \"^2.0.0\"}},\n  \
+                \"node_modules/part\": {\"resolved\": \"parts/part\", \"link\": true},\n  \
+                \"node_modules/other/node_modules/part\": {\"version\": \"1.0.0\"},\n  \
+                \"parts/part\": {\"version\": \"2.0.0\"}\n }\n}\n";
+    let (before, now) = (manifest("^1.0.0"), manifest("^2.0.0"));
+    let repository =
+        Repository::default().with("package-lock.json", lock).with("package.json", &now);
+    assert!(found(&file("package.json", Some(&before), &now), &repository).is_empty());
+    let base = lock.replace("1.0.0", "0.9.0");
+    assert!(found(&file("package-lock.json", Some(&base), lock), &repository).is_empty());
+    let exact = manifest("2.0.0");
+    assert!(found(&file("package.json", Some(&before), &exact), &repository).is_empty());
+}
+
+#[test]
+fn what_is_installed_asks_nothing_of_the_lock_file_around_it() {
+    let lock = "{\"packages\": {\"\": {\"dependencies\": {\"left\": \"^1\"}},\n\
+                \"node_modules/left\": {\"version\": \"1.0.5\"}}}\n";
+    let manifest = |tool: &str| {
+        format!(
+            "{{\n \"name\": \"left\",\n \"devDependencies\": {{\n  \"tool\": \"{tool}\"\n }}\n}}\n"
+        )
+    };
+    let (before, now) = (manifest("1.0.0"), manifest("2.0.0"));
+    let repository = Repository::default().with("package-lock.json", lock);
+    let installed = file("node_modules/left/package.json", Some(&before), &now);
+    assert!(found(&installed, &repository).is_empty());
+    assert_eq!(found(&file("package.json", Some(&before), &now), &repository).len(), 1);
+}
+
+#[test]
+fn a_folder_of_the_project_has_no_hash_in_a_lock_file() {
+    let base = "left@^1.0.0:\n  version \"1.2.0\"\n  resolved \"https://registry.example/left/-/left-1.2.0.tgz\"\n  \
+                integrity sha512-AAAA\n";
+    let head = format!(
+        "{base}\n\"part@>= 2.0.0\", \"part@file:/work/part\":\n  version \"2.0.0\"\n  resolved \"file:part\"\n"
+    );
+    assert!(found(&file("yarn.lock", Some(base), &head), &Repository::default()).is_empty());
+    let fetched = head.replace("file:part", "https://registry.example/part/-/part-2.0.0.tgz");
+    let found = found(&file("yarn.lock", Some(base), &fetched), &Repository::default());
+    assert_eq!(found[0].rule, "dependencies.missing-hash");
+}
+
+#[test]
+fn a_branch_that_a_lock_file_holds_to_a_commit_is_a_lesser_matter() {
+    let base = "[project]\nname = \"app\"\ndependencies = [\n  \"left==1.0\",\n]\n";
+    let head = base.replace("left==1.0", "left @ git+https://example.org/team/left.git");
+    let lock = "[[package]]\nname = \"left\"\nversion = \"1.1\"\nfiles = []\n\n[package.source]\ntype = \"git\"\n\
+                url = \"https://example.org/team/left.git\"\nreference = \"HEAD\"\n\
+                resolved_reference = \"a1cebaca12deb17a5e23ae9a137fcf28908eb462\"\n";
+    let change = file("pyproject.toml", Some(base), &head);
+    let severities = |repository: &Repository| -> Vec<Severity> {
+        let found = found(&change, repository);
+        assert!(found.iter().all(|one| one.rule == "dependencies.unpinned-source"), "{found:?}");
+        found.iter().map(|one| one.severity).collect()
+    };
+    assert_eq!(severities(&Repository::default()), [Severity::Medium]);
+    assert_eq!(severities(&Repository::default().with("poetry.lock", lock)), [Severity::Low]);
+}

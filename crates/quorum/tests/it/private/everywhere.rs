@@ -195,10 +195,71 @@ async fn host(sandbox: &Sandbox, secrets: &[String]) -> MockServer {
     server
 }
 
+/// The same on GitLab.
+async fn gitlab(sandbox: &Sandbox, secrets: &[String]) -> MockServer {
+    let server = MockServer::start().await;
+    let commit = |name: &str| sandbox.git(&["rev-parse", name]).trim().to_owned();
+    let (base, head) = (commit("main"), commit("change"));
+    let about = json!({
+        "iid": 7, "title": format!("Use {}", secrets[0]), "state": "opened", "labels": [],
+        "description": format!("token: {}\npassword = \"{}\"", secrets[1], secrets[26]),
+        "author": {"username": "dev"}, "target_branch": "main",
+        "source_branch": format!("use-{}", secrets[0]), "target_project_id": 1,
+        "source_project_id": 1, "changes_count": "18", "web_url": "https://example.org/7",
+        "diff_refs": {"base_sha": base, "start_sha": base, "head_sha": head},
+    });
+    let diffs = crate::rounds::host::diffs(&sandbox.git(&["diff", "main", "change"]));
+    let request = "/projects/team%2Fapp/merge_requests/7";
+    for (place, answer) in [
+        (request.to_owned(), about),
+        (format!("{request}/diffs"), Value::Array(diffs)),
+        ("/user".to_owned(), json!({ "id": 2, "username": "bot" })),
+        (format!("{request}/discussions"), json!([])),
+        (format!("{request}/draft_notes"), json!([])),
+    ] {
+        Mock::given(method("GET"))
+            .and(path(place))
+            .respond_with(ResponseTemplate::new(200).set_body_json(answer))
+            .mount(&server)
+            .await;
+    }
+    Mock::given(path_regex("/(notes|draft_notes|bulk_publish)$|/statuses/|/discussions/"))
+        .respond_with(ResponseTemplate::new(200).set_body_json(json!({ "id": 1 })))
+        .with_priority(9)
+        .mount(&server)
+        .await;
+    server
+}
+
 #[tokio::test]
 async fn nothing_that_is_posted_or_asked_of_a_model_has_a_secret_of_a_pull_request() {
     let (sandbox, secrets) = committed();
     let host = host(&sandbox, &secrets).await;
+    nothing_leaves(&sandbox, &secrets, &host, ["GITHUB_API_URL", "GITHUB_REPOSITORY"]).await;
+}
+
+#[tokio::test]
+async fn nothing_that_is_posted_or_asked_of_a_model_has_a_secret_of_a_merge_request() {
+    let (sandbox, secrets) = committed();
+    let host = gitlab(&sandbox, &secrets).await;
+    nothing_leaves(&sandbox, &secrets, &host, ["CI_API_V4_URL", "CI_PROJECT_PATH"]).await;
+    let requests = host.received_requests().await.expect("recorded");
+    for part in ["/draft_notes", "/notes", "/statuses/"] {
+        let wrote = |request: &Request| {
+            request.method.as_str() == "POST" && request.url.path().contains(part)
+        };
+        assert!(requests.iter().any(wrote), "{part} was written to");
+    }
+}
+
+/// Reviews a request by rules and by a model and posts it, to a host whose address and repository are in
+/// these variables.
+async fn nothing_leaves(
+    sandbox: &Sandbox,
+    secrets: &[String],
+    host: &MockServer,
+    [address, repository]: [&str; 2],
+) {
     // A model that looks everything up before it answers, and quotes what it was shown.
     let asked = Arc::new(Mutex::new(0_usize));
     let counted = asked.clone();
@@ -230,9 +291,10 @@ async fn nothing_that_is_posted_or_asked_of_a_model_has_a_secret_of_a_pull_reque
     let run = |arguments: &[&str]| {
         let output = sandbox.quorum_with(arguments, |command| {
             command
-                .env("GITHUB_API_URL", host.uri())
-                .env("GITHUB_REPOSITORY", "team/app")
+                .env(address, host.uri())
+                .env(repository, "team/app")
                 .env("GITHUB_TOKEN", "tok-0123456789")
+                .env("GITLAB_TOKEN", "tok-0123456789")
                 .env("OPENAI_BASE_URL", model.openai_url())
                 .env("OPENAI_API_KEY", "never-shown-0123");
         });
@@ -267,7 +329,7 @@ async fn nothing_that_is_posted_or_asked_of_a_model_has_a_secret_of_a_pull_reque
     let mut kept = Vec::new();
     bytes_below(&sandbox.root().join(".quorum"), &mut kept);
     bytes_below(&sandbox.root().join("../out"), &mut kept);
-    assert_none(kept.into_iter().chain(places.0.into_inner().expect("places")), &secrets);
+    assert_none(kept.into_iter().chain(places.0.into_inner().expect("places")), secrets);
 }
 
 #[tokio::test]

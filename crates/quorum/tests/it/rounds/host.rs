@@ -254,7 +254,7 @@ fn gitlab(pull: &mut Pull, method: &str, path: &str, body: &Value) -> ResponseTe
 }
 
 /// GitLab's form of a diff.
-fn diffs(diff: &str) -> Vec<Value> {
+pub(crate) fn diffs(diff: &str) -> Vec<Value> {
     let sections = diff.split("diff --git ").filter(|section| !section.is_empty());
     sections
         .map(|section| {
