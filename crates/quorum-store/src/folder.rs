@@ -1,6 +1,7 @@
 //! The `.quorum` folder of a repository.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
@@ -27,8 +28,12 @@ impl Folder {
         let folder = Self::at(root)?;
         fs::create_dir_all(&folder.path).map_err(StoreError::io("making", &folder.path))?;
         let ignore = folder.path.join(".gitignore");
-        let is_earlier = || fs::read(&ignore).is_ok_and(|kept| kept == EARLIER.as_bytes());
-        if ignore.symlink_metadata().is_err() || is_earlier() {
+        // An empty one is of a process that was killed here.
+        let is_earlier =
+            || fs::read(&ignore).is_ok_and(|kept| kept.is_empty() || kept == EARLIER.as_bytes());
+        if ignore.symlink_metadata().is_err() {
+            write_new(&ignore)?;
+        } else if is_earlier() {
             whole::write(&ignore, GITIGNORE.as_bytes())?;
         }
         Ok(folder)
@@ -58,6 +63,19 @@ impl Folder {
         let path = self.path.join(name);
         refuse_link(&path)?;
         Ok(path)
+    }
+}
+
+/// Writes the file in one go and in its place: under another name first, and with a wait for the disk,
+/// it would be a file that git does not ignore, and another review would take it for a part of the change.
+fn write_new(path: &Path) -> Result<(), StoreError> {
+    let made = OpenOptions::new().write(true).create_new(true).open(path);
+    match made.and_then(|mut file| file.write_all(GITIGNORE.as_bytes())) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            Err(StoreError::io("writing", path)(error))
+        }
+        // Another process was first.
+        _ => Ok(()),
     }
 }
 

@@ -216,7 +216,9 @@ mod tests {
         drop(Offers::open(folder.path()).expect("it opens"));
         let path = folder.path().join(".quorum/memory.db");
         let connection = rusqlite::Connection::open(&path).expect("it opens");
-        connection.execute_batch("DROP TABLE offers; PRAGMA user_version = 1;").expect("undone");
+        let undo = "DROP TABLE offers; ALTER TABLE dismissals DROP COLUMN seal; \
+                    PRAGMA user_version = 1;";
+        connection.execute_batch(undo).expect("undone");
         drop(connection);
         let offers = Offers::open(folder.path()).expect("it is brought forward");
         assert_eq!(offers.list().expect("there is a table"), []);
